@@ -28,7 +28,7 @@ from aforesaid.memory.folders import (
     write_project_note,
 )
 from aforesaid.memory.format import MAX_FILE_BYTES, MAX_FOREIGN_NAME_BYTES, fold_name, name_problem
-from aforesaid.memory.history import History, OpenEntry
+from aforesaid.memory.history import Entry, History
 from aforesaid.memory.transfer import (
     EDITED_MESSAGE,
     IMPORT_REASON,
@@ -371,7 +371,7 @@ def test_what_somebody_writes_in_that_moment_is_kept_and_said(
 ) -> None:
     apply = History.apply
 
-    def meanwhile(history: History, entry: OpenEntry) -> tuple[tuple[Path, ...], str | None]:
+    def meanwhile(history: History, entry: Entry) -> tuple[tuple[Path, ...], str | None]:
         put(tmp_path, None, "tabs", "by hand")
         return apply(history, entry)
 

@@ -88,7 +88,7 @@ def test_a_worker_that_is_killed_while_it_erases_finishes_at_its_next_start(
     wanted = {"what": "text", "text": SAID}
     rpc.order(home, "erase-begin", wanted=wanted, dry_run=False)
     kills = 0
-    for pause in (0.02, 0.1, 0.2, 0.35, 0.5, 0.8):
+    for pause in (0, 0.02, 0.1, 0.2, 0.35, 0.5, 0.8):
         time.sleep(pause)
         pid = rpc.running_pid(home)
         if pid is not None and home.erasing_file.exists():

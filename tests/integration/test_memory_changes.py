@@ -18,7 +18,7 @@ from aforesaid.memory import files
 from aforesaid.memory.changes import Change, Memories
 from aforesaid.memory.folders import Folder, Places, find_places, is_generated_index, render_index
 from aforesaid.memory.format import checksum
-from aforesaid.memory.history import BY_HAND, History, OpenEntry
+from aforesaid.memory.history import BY_HAND, Entry, History
 from aforesaid.model.memories import OF_CLIENT, Memory
 from aforesaid.paths import Paths
 from tests.support.values import require
@@ -238,7 +238,7 @@ def test_a_hand_edit_between_commit_and_apply_survives_and_nothing_else_changes(
     tabs, auth = require(memories.get("prefers-tabs")), require(memories.get("auth-rewrite"))
     apply = History.apply
 
-    def edit_and_apply(history: History, entry: OpenEntry) -> tuple[tuple[Path, ...], str | None]:
+    def edit_and_apply(history: History, entry: Entry) -> tuple[tuple[Path, ...], str | None]:
         tabs.path.write_text("mine\n")
         return apply(history, entry)
 

@@ -25,13 +25,13 @@ from aforesaid.backups import repository as backups
 from aforesaid.backups.database_state import AGAIN_MINUTES
 from aforesaid.backups.recovery_log import BY_HAND, FILE, LOG, RecoveryRecord
 from aforesaid.backups.repository import Backup, BackupRepository
+from aforesaid.clock import MINUTE
 from aforesaid.errors import StoreDamaged, StoreError
 from aforesaid.paths import PRIVATE_FILE, Paths, private_dir, sync
 from aforesaid.store import files
 from aforesaid.store.files import Progress, no_progress
 from aforesaid.store.salvage import salvage
 
-DAY_MINUTES, MOST_A_DAY = 24 * 60, 3
 EXCLUDING = {"pauses", "erased_sessions", "events"}  # say what transcripts must not bring back
 REPLACED = ".memory.replaced"  # the memories that were here, until they are in a safe place
 DROPPED = ".memory.dropped"  # those that are in a backup
@@ -53,9 +53,6 @@ class Recovery:
     def _paths(self) -> Paths:
         return self.repository.paths
 
-    def put_back_memories(self) -> None:
-        put_back_memories(self.repository)
-
     def resume(self) -> RecoveryRecord | None:
         """A recovery that was begun and killed."""
         begun = next((each for each in recovery_log.load_all(self._paths) if not each.done), None)
@@ -63,8 +60,7 @@ class Recovery:
 
     def recover(self, why: str) -> RecoveryRecord:
         paths, now = self._paths, self.repository.clock()
-        again = recovery_log.count_recent(paths, now, AGAIN_MINUTES)
-        if again or recovery_log.count_recent(paths, now, DAY_MINUTES) >= MOST_A_DAY:
+        if recovery_log.was_recovered_since(paths, now - AGAIN_MINUTES * MINUTE):
             raise StoreDamaged(
                 f"{paths.database} is damaged again ({why}), soon after it was mended. Its disk may be "
                 "failing, or another program writes to the file. See to that, then run `aforesaid restore`; "
@@ -89,26 +85,22 @@ class Recovery:
         remove_database(new)
         backup = self.repository.newest_good()
         found = self._salvage(record, moved, backup, new)
-        if found is None and backup is not None:
-            contents, at = files.copy(backup.database, new), backup.manifest.made_at
-            held_back = self._is_exclusion_lost(backup)
-            found = replace(record, rows=contents.rows, since=at, held_back=held_back)
-            found = replace(found, backup=backup.name, backup_at=at)
         if found is None:
-            held_back = self._is_exclusion_lost(None)
-            found = replace(record, since=self._first_start(), held_back=held_back)
-        if found.held_back:
-            found = replace(found, since=None)
+            held_back = self._is_exclusion_lost(backup)
+            found = replace(record, since=self._start_of_replay(backup), held_back=held_back)
+            if backup is not None:
+                rows, at = files.copy(backup.database, new).rows, backup.manifest.made_at
+                found = replace(found, rows=rows, backup=backup.name, backup_at=at)
+        found = replace(found, since=None if found.held_back else found.since, done=True)
         if new.exists():
             skip_until = record.at if found.held_back else None
             files.prepare_restored(new, reread_since=found.since, skip_until=skip_until)
             replace_database(new, database)
         else:
             remove_database(database)
-        finished = replace(found, done=True)
-        recovery_log.save(self._paths, finished)
-        log.warning("recovery.done", folder=record.folder, rows=sum(finished.rows.values()))
-        return finished
+        recovery_log.save(self._paths, found)
+        log.warning("recovery.done", folder=record.folder, rows=sum(found.rows.values()))
+        return found
 
     def _salvage(
         self, record: RecoveryRecord, damaged: Path, backup: Backup | None, target: Path
@@ -125,7 +117,6 @@ class Recovery:
             return None
         if backup is not None and found.filled:
             record = replace(record, backup=backup.name, backup_at=backup.manifest.made_at)
-        since = backup.manifest.made_at if backup else self._first_start()
         return replace(
             record,
             rows=rows,
@@ -134,7 +125,11 @@ class Recovery:
             lost=found.lost,
             at_least=sorted(found.at_least),
             held_back=bool(EXCLUDING & found.torn) and self._is_exclusion_lost(backup),
-            since=since if found.lost or found.at_least or found.orphans else None,
+            since=(
+                self._start_of_replay(backup)
+                if found.lost or found.at_least or found.orphans
+                else None
+            ),
         )
 
     def _is_exclusion_lost(self, backup: Backup | None) -> bool:
@@ -142,10 +137,13 @@ class Recovery:
         last = database_state.last_exclusion(self._paths)
         return last is not None and (backup is None or last > backup.manifest.made_at)
 
-    def _first_start(self) -> int | None:
-        """When aforesaid began to record here: the lock file is created once and never written to."""
+    def _start_of_replay(self, backup: Backup | None) -> int | None:
+        """When the backup was made, or recording began here: the lock file is created once and never written
+        to."""
+        if backup is not None:
+            return backup.manifest.made_at
         try:
-            return int(self._paths.lock_file.stat().st_mtime_ns // 1_000_000)
+            return self._paths.lock_file.stat().st_mtime_ns // 1_000_000
         except OSError:
             return None
 

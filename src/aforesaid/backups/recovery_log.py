@@ -5,11 +5,11 @@ session starts until `aforesaid status` or `aforesaid doctor` was run, and never
 """
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from aforesaid.backups.repository import unused_folder
-from aforesaid.clock import MINUTE, day_and_time
+from aforesaid.clock import day_and_time
 from aforesaid.english import count
 from aforesaid.paths import Paths, private_dir, sync, write_private
 
@@ -53,11 +53,8 @@ def load_all(paths: Paths) -> list[RecoveryRecord]:
     """Newest first."""
     found = []
     for path in sorted(paths.damaged.glob(f"*/{NAME}"), reverse=True):
-        try:
-            read: dict[str, Any] = json.loads(path.read_bytes())
-            found.append(RecoveryRecord(**read))
-        except (OSError, ValueError, TypeError):
-            continue
+        with suppress(OSError, ValueError, TypeError):
+            found.append(RecoveryRecord(**json.loads(path.read_bytes())))
     return found
 
 
@@ -99,10 +96,9 @@ def mark_replayed(paths: Paths) -> None:
             save(paths, replace(record, since=None))
 
 
-def count_recent(paths: Paths, now: int, minutes: int) -> int:
-    """How many recoveries of a damaged file there were in the last minutes."""
-    since = now - minutes * MINUTE
-    return sum(each.what == FILE and each.done and each.at > since for each in load_all(paths))
+def was_recovered_since(paths: Paths, since: int) -> bool:
+    """Whether a damaged file was replaced after that time."""
+    return any(each.what == FILE and each.done and each.at > since for each in load_all(paths))
 
 
 def describe(record: RecoveryRecord, paths: Paths) -> str:
@@ -123,37 +119,34 @@ def describe(record: RecoveryRecord, paths: Paths) -> str:
 
 
 def _describe_source(record: RecoveryRecord) -> str:
-    backup = None
-    if record.backup is not None and record.backup_at is not None:
-        backup = f"the backup of {day_and_time(record.backup_at)}"
+    backup = f"the backup of {day_and_time(record.backup_at)}" if record.backup_at else ""
     if record.salvaged is not None:
+        filled = _list_counts(record.filled)
         read = f"{_list_counts(record.salvaged) or 'little'} could still be read"
-        if filled := _list_counts(record.filled):
-            return f"{read}, {filled} came from {backup}"
-        return read
-    if backup is not None:
+        return f"{read}, {filled} came from {backup}" if filled else read
+    if backup:
         return f"{backup} was restored"
     return "there was no backup that could be used, so an empty database was created"
 
 
 def _describe_loss(record: RecoveryRecord) -> str:
-    again = "The spool and the transcripts are read again."
-    if record.held_back:
-        again = (
-            "Sessions were paused or erased, and which is no longer known: so transcripts are not read by "
-            "themselves. `aforesaid import claude-code` reads them; `aforesaid pause` again what should be."
-        )
-    if record.salvaged is None and record.backup_at is None:
-        return f"What the transcripts do not tell is lost. {again}"
-    if record.salvaged is None and record.backup_at is not None:
-        since = f"What was stored since {day_and_time(record.backup_at)} is lost"
-        return f"{since}, unless the spool or a transcript tells it. {again}"
-    if record.lost:
+    if record.salvaged is None:
+        since = f" since {day_and_time(record.backup_at)}" if record.backup_at else ""
+        lost = f"What was stored{since} is lost, unless the spool or a transcript has it."
+    elif record.lost:
         least = "At least" if set(record.at_least) & set(record.lost) else "Up to"
-        return f"{least} {_list_counts(record.lost) or 'some rows'} could not be recovered. {again}"
-    if record.at_least:
-        return f"Whatever was stored last may be missing. {again}"
-    return "Nothing was lost."
+        lost = f"{least} {_list_counts(record.lost) or 'some rows'} could not be recovered."
+    elif record.at_least:
+        lost = "Whatever was stored last may be missing."
+    else:
+        return "Nothing was lost."
+    if record.held_back:
+        return (
+            f"{lost} Sessions were paused or erased, and which is no longer known: so transcripts are not "
+            "read by themselves. `aforesaid import claude-code` reads them; `aforesaid pause` again what "
+            "should be."
+        )
+    return f"{lost} The spool and the transcripts are read again."
 
 
 def _list_counts(rows: dict[str, int]) -> str:

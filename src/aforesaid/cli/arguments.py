@@ -66,7 +66,7 @@ def call_worker(command: str, *, seconds: float | None = None, **values: object)
     """Sends a command to the worker, which is started if need be, and returns its answer."""
     from aforesaid.worker import rpc
 
-    return rpc.order_patiently(Paths.of(os.environ), command, seconds or rpc.SECONDS, **values)
+    return rpc.order(Paths.of(os.environ), command, seconds or rpc.SECONDS, **values)
 
 
 def run_task(

@@ -28,7 +28,6 @@ from aforesaid.memory.files import (
     holds_write_lock,
     read_file,
     read_lock,
-    read_or_none,
     remove_file,
     remove_temporaries,
     write_file,
@@ -40,14 +39,12 @@ from aforesaid.memory.folders import (
     Places,
     find_project_folder,
     is_changeable,
-    is_generated_index,
     is_plain_file,
     list_plain_files,
     rebuild_index,
     write_project_note,
 )
 from aforesaid.memory.format import (
-    INDEX_FILE,
     add_retired_lines,
     blob_id,
     checksum,
@@ -106,15 +103,13 @@ class Change:
 
     def content(self, path: Path) -> bytes | None:
         """The content of a file within this change. Raises Edited if it is not a regular file."""
-        if path in self._after:
-            return self._after[path]
         # Read once: the version that was looked at is the one that may be replaced.
         if path not in self._before:
             try:
                 self._before[path] = read_file(path)
             except UnreadableFile as error:
                 raise Edited(f"{path} was left alone: {error}.") from None
-        return self._before[path]
+        return self._after.get(path, self._before[path])
 
     def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
         """As it is within this change: the user's or the project's, or the one in that scope."""
@@ -160,11 +155,6 @@ class Change:
         """Moves a memory to the retired ones, from which it can be restored. Returns its new path."""
         home, stored = self._find(name, self._places.own)
         if home is None:
-            for other in self._places.all:
-                if other.file(name).exists():
-                    raise MemoryRefused(
-                        f"{name!r} belongs to the {other.scope}: delete it in {other.path}."
-                    )
             raise _not_found_error(name)
         if stored is None:
             raise _broken_error(home.file(name))
@@ -181,8 +171,8 @@ class Change:
             why,
             None if stored.memory.replaced_by else replaced_by,
         )
-        # Front matter without a regular end is written again.
         marked = add_retired_lines(self.content(stored.path) or b"", *marks)
+        # A first line with invisible characters is written again.
         marked = marked or add_retired_lines(render_memory(stored.memory).encode(), *marks)
         self._stage(path, marked)
         self._stage(stored.path, None)
@@ -312,12 +302,12 @@ class Memories:
         """The user's, the project's, the team's and the client's, newest first; inside a change, as they were
         before it. A copy of ours in the team's or the client's folder is left out, and secrets in a file are
         redacted."""
-        with self._reading():
-            listings = [folder.list() for folder in self.places.all]
+        found = self._list(self.places.all)
         memories: list[StoredMemory] = []
-        broken = list(self.places.problems)
+        broken = [*self.places.problems, *found.broken]
         names: dict[str, StoredMemory] = {}
-        for stored in (each for listing in listings for each in listing.memories):
+        order = [folder.scope for folder in self.places.all]
+        for stored in sorted(found.memories, key=lambda each: order.index(each.scope)):
             first = names.setdefault(fold_name(stored.memory.name), stored)
             texts = [(each.memory.description, each.memory.body) for each in (first, stored)]
             if first is stored or (not stored.is_ours and texts[0] != texts[1]):
@@ -325,14 +315,7 @@ class Memories:
             elif stored.is_ours:
                 why = f"{first.path} has the same name: rename one of them"
                 broken.append(Broken(stored.path, why))
-        team = self.places.of(OF_TEAM)
-        if team and any(each.scope == OF_TEAM for found in listings for each in found.memories):
-            path = team.path / INDEX_FILE
-            if not is_generated_index(read_or_none(path) or b""):
-                # It is kept, and does not list the memories beside it.
-                why = "it was not generated, so it lists no memories: rename it"
-                broken.append(Broken(path, why))
-        return self._join(memories, broken, listings)
+        return Listing(newest_first(memories), tuple(broken), found.left_out)
 
     def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
         """Ours first, then the team's and the client's; or the one in that scope."""
@@ -346,19 +329,16 @@ class Memories:
 
     def retired(self) -> Listing:
         """Each with the reason in `extra`, see `format.add_retired_lines`."""
-        with self._reading():
-            listings = [folder.list() for folder in self.places.retired]
-        memories = [each for listing in listings for each in listing.memories]
-        return self._join(memories, (), listings)
+        return self._list(self.places.retired)
 
-    def _join(
-        self, memories: list[StoredMemory], broken: Iterable[Broken], listings: list[Listing]
-    ) -> Listing:
+    def _list(self, folders: Iterable[Folder]) -> Listing:
         """Newest first, redacted."""
-        memories.sort(key=lambda each: (-each.modified, each.memory.name, each.scope))
+        with self._reading():
+            listings = [folder.list() for folder in folders]
+        found = [redact_stored(self.redactor, one) for each in listings for one in each.memories]
         return Listing(
-            tuple(redact_stored(self.redactor, each) for each in memories),
-            (*broken, *(each for listing in listings for each in listing.broken)),
+            newest_first(found),
+            tuple(broken for each in listings for broken in each.broken),
             sum(each.left_out for each in listings),
         )
 
@@ -506,8 +486,12 @@ class Memories:
         if left := self.history.load_open():
             log.action("memory.change_finished", files=len(left.files))
             self.history.apply(left)
-            for folder in {each.path.parent for each in left.files}:
+            for folder in {(self.places.root / path).parent for path in left.files}:
                 remove_temporaries(folder)
+
+
+def newest_first(memories: Iterable[StoredMemory]) -> tuple[StoredMemory, ...]:
+    return tuple(sorted(memories, key=lambda e: (-e.modified, e.memory.name, e.scope)))
 
 
 def _relative(root: Path, path: Path) -> str:
@@ -536,13 +520,11 @@ _redacted: dict[tuple[Redactor, Path, str], Memory] = {}
 
 def redact_stored(redactor: Redactor, found: StoredMemory) -> StoredMemory:
     key = (redactor, found.path, found.checksum)
-    memory = _redacted.get(key)
-    if memory is None:
+    if key not in _redacted:
         if len(_redacted) >= CACHED_REDACTIONS:
             _redacted.clear()
-        memory = replace(found.memory, **_redacted_fields(redactor, found.memory))
-        _redacted[key] = memory
-    return found if memory == found.memory else replace(found, memory=memory)
+        _redacted[key] = replace(found.memory, **_redacted_fields(redactor, found.memory))
+    return replace(found, memory=_redacted[key])
 
 
 def redact_new_texts(redactor: Redactor, memory: Memory, old: Memory | None) -> Memory:

@@ -289,22 +289,17 @@ class MemoryExport:
             try:
                 names = sorted(each.names())
             except OSError as error:
-                self._leave_out(each.path, error)
+                why = f"it cannot be read ({error.strerror}): check its permissions"
+                self.left_out.append(Broken(each.path, why))
                 continue
             for name in names:
                 try:
-                    if why := name_problem(name):
-                        raise InvalidMemory(f"its name cannot be used, {why}: rename it")
+                    if problem := name_problem(name):
+                        raise InvalidMemory(f"its name cannot be used, {problem}: rename it")
                     data = read_file(each.file(name))
                     if data is not None:  # else it was just deleted
                         text = decode_text(data)
                         found.append(MemoryRecord(None, name, each is retired, text))
-                except (InvalidMemory, OSError) as error:
-                    self._leave_out(each.file(name), error)
+                except (InvalidMemory, UnreadableFile) as error:
+                    self.left_out.append(Broken(each.file(name), str(error)))
         return found
-
-    def _leave_out(self, path: Path, error: Exception) -> None:
-        why = str(error)
-        if isinstance(error, OSError) and not isinstance(error, UnreadableFile):
-            why = f"it cannot be read ({error.strerror}): check its permissions"
-        self.left_out.append(Broken(path, why))

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -146,9 +146,9 @@ class Commands:
         )
         self.imports = Imports(context, self._imported, memories.start_import)
 
-    def all(self) -> Mapping[str, Callable[[bytes], bytes]]:
+    def all(self) -> dict[str, Command]:
         observations, pauses = self.observations, self.context.pauses
-        commands: dict[str, Command] = {
+        return {
             "pin": observations.pin,
             "confirm": observations.confirm,
             "edit": observations.edit,
@@ -173,7 +173,6 @@ class Commands:
             "backfill-begin": self.backfill.begin,
             "backfill-progress": self.backfill.progress,
         }
-        return {name: as_json(command) for name, command in commands.items()}
 
     def run_import(self, request: bytes) -> Parts:
         with closing(self.imports.run(json.loads(request))) as answers:
@@ -190,13 +189,13 @@ class Commands:
         return self.memories.dreamer.run_on_request(request)
 
     def _memories_changed(self, request: Json) -> Json:
-        """Memories of `dir`, or of `project`, were changed by somebody else: the brief is written anew.
-        `name`, `what`: which one and how, as far as that is known."""
+        """Memories of `dir`, or of `project`, were changed by another process. `name`, `what`: which one and
+        how, as far as that is known."""
         project_id = request.get("project") or self.context.projects.find(request["dir"])
         if project_id is not None:
             self.answers.prepare_brief(project_id)
-        name, what = request.get("name"), request.get("what") or "changed"
-        name = one_line(name, 200) if name else None
+        name = one_line(request["name"], 200) if request.get("name") else None
+        what = request.get("what") or "changed"
         self.context.notifier.publish("changed", what=what, name=name, project_id=project_id)
         return {}
 
@@ -250,17 +249,15 @@ class Commands:
     def _link(self, request: Json) -> Json:
         """The repository at `dir` belongs to `project`, or to None: a link of it ends."""
         directory, wanted = request["dir"], request["project"]
-        repository = identify(directory)
-        touched = {self.context.projects.find(directory)}
+        repository, projects = identify(directory), self.context.store.projects
+        before, ended = self.context.projects.find(directory), list[int]()
         with self.context.busy, self.context.drafting:
             if wanted is None:
-                ended = self.context.store.projects.unlink(repository)
+                ended = projects.unlink(repository)
             else:
-                ended = []
-                self.context.store.projects.link(repository, wanted)
+                projects.link(repository, wanted)
         self._forget_directories()
-        touched |= {self.context.projects.find(directory), *ended}
-        for project_id in touched:
+        for project_id in {before, self.context.projects.find(directory), *ended}:
             if project_id is not None:
                 self.answers.prepare_brief(project_id)
         log.action("project.linked", project=wanted, ended=len(ended))

@@ -27,7 +27,9 @@ def open_database(home: Home, clock: Clock) -> Store:
     if paths.damaged.exists():
         _recovery(home, clock).resume()
     if any(paths.memory.parent.glob(".memory.*")):
-        _recovery(home, clock).put_back_memories()
+        from aforesaid.backups.recovery import put_back_memories
+
+        put_back_memories(wiring.backup_repository(home, clock))
     known = database_state.load(paths)
     if why := _damage(home, clock, known):
         _recovery(home, clock).recover(why)
@@ -36,9 +38,10 @@ def open_database(home: Home, clock: Clock) -> Store:
         known = None  # a beginning
     elif known is not None and known.suspected:
         known = _settle(paths, known, clock())
-    elif known is not None and known.open and files.is_log_lost(paths.database, known.log):
-        gone = max(0, known.events - files.newest_event(paths.database))
-        _recovery(home, clock).record_lost_log("its last commits are gone", gone)
+    elif known is not None and known.open:
+        gone = known.events - files.newest_event(paths.database)
+        if gone > 0:
+            _recovery(home, clock).record_lost_log("its last commits are gone", gone)
     store = _open(home, clock)
     cleared_at = known.cleared_at if known else 0
     database_state.save(paths, DatabaseState(cleared_at=cleared_at, at=clock()))
@@ -73,7 +76,7 @@ def _damage(home: Home, clock: Clock, known: DatabaseState | None) -> str | None
     if known is not None and known.suspected:
         return files.check_rows(database)
     if known is not None and known.is_clean(database):
-        return files.check_ends(database)
+        return None
     why, whole = files.check_pages(database, LOOK_SECONDS)
     if not whole:
         log.action("database.looked_in_part", seconds=LOOK_SECONDS)

@@ -23,7 +23,7 @@ from aforesaid.model.jobs import (
 from aforesaid.model.requests import Unavailable
 from aforesaid.model.sessions import Session
 from aforesaid.wiring import RULES, Choice
-from aforesaid.worker.circuit_breaker import MonitoredModel, Outage, pause
+from aforesaid.worker.circuit_breaker import MonitoredModel, pause
 from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
 from aforesaid.worker.health import has_captures
 from aforesaid.worker.reconcile import TranscriptThread
@@ -57,7 +57,7 @@ class JobRunner:
     def run_due(self, go_on: Callable[[], bool]) -> int:
         """Everything that is due, while `go_on` allows. Returns how many tries were made."""
         jobs, tries = self.context.store.jobs, 0
-        while go_on() and not self.blocked():
+        while go_on() and not self.context.breaker.blocked():
             now = self.context.clock()
             job = jobs.claim(self.holder, now, now + self.lease)
             if job is None:
@@ -88,15 +88,10 @@ class JobRunner:
                     break
                 for job in jobs:
                     tried.add(job.id)
-                    outcome = self._try(job, draft=True)
-                    if isinstance(outcome, Done):
+                    if isinstance(outcome := self._try(job, draft=True), Done):
                         drafted += 1
                         self._notify(job, outcome)
         return drafted
-
-    def blocked(self) -> Outage | None:
-        """Why the jobs wait for the model, if they do."""
-        return self.context.breaker.blocked()
 
     def _try(self, job: Job, *, draft: bool = False) -> Outcome:
         from aforesaid.synthesis import synthesize  # takes long to load
@@ -270,10 +265,9 @@ class JobsLoop(Loop):
         return self.context.go_on()
 
     def _seconds_until_next(self) -> float:
-        wait = max(LEAST_WAIT, self.idleness.seconds_left())
         due = self.context.store.jobs.next_due()
-        if due is not None:
-            outage = self.runner.blocked()
-            until = max(due, outage.until if outage else 0)
-            wait = max(0.01, (until - self.context.clock()) / SECOND)
-        return wait
+        if due is None:
+            return max(LEAST_WAIT, self.idleness.seconds_left())
+        outage = self.context.breaker.blocked()
+        until = max(due, outage.until if outage else 0)
+        return max(0.01, (until - self.context.clock()) / SECOND)

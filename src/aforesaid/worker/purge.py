@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aforesaid import clock, log
+from aforesaid import log
 from aforesaid.backups import database_state, repository
 from aforesaid.errors import AforesaidError
 from aforesaid.memory.changes import Memories, iter_all_files
@@ -31,9 +32,8 @@ from aforesaid.memory.folders import (
 )
 from aforesaid.model.observations import cited_events, cited_observations
 from aforesaid.model.purge import ERASED, Changing, Erasure, Matching, Needle, Reach, Rows, read
-from aforesaid.paths import Paths, walk, write_private
+from aforesaid.paths import Paths, walk
 from aforesaid.privacy import payloads
-from aforesaid.store import files
 from aforesaid.store.store import Store
 from aforesaid.worker.backups import BackupStopped
 from aforesaid.worker.context import Context
@@ -50,7 +50,6 @@ STOPPED = "The erasure stopped ({}; see `aforesaid worker logs`)."
 UNREADABLE = (
     "An erasure was not finished; its order cannot be read. Erase it again with `aforesaid purge`."
 )
-UTF_16 = ("utf-16-le", "utf-16-be")
 PART, OVERLAP = 16 * 1024 * 1024, 1024 * 1024  # bytes; a longer text is not searched for
 HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
 
@@ -94,7 +93,6 @@ class Filter:
         self, plan: Plan, matching: Matching | None = None, changing: Changing = lambda text: text
     ) -> None:
         self.plan, self.matching, self._changing = plan, matching, changing
-        self._matches = matching or (lambda _: False)
         self.deleted: set[str] = set()
         # A name of one word may be any word, so it is not searched for in texts.
         names = sorted((name for name in plan.names if "-" in name), key=len, reverse=True)
@@ -120,18 +118,21 @@ class Filter:
     def _is_deleted(self, path: str, text: str) -> bool:
         plan, name = self.plan, PurePosixPath(path).stem
         head = HEAD.match(text)
+        is_text = plan.wanted.what == "text" and not path.endswith(PROJECT_FILE)
         return (
             name in plan.names
             or self._matches(name.replace("-", " "))
             or any(path == each or path.startswith(f"{each}/") for each in plan.places)
             or bool(head and cited_observations(head[0]) & {*plan.observations})
             or bool(head and cited_events(head[0]) & {*plan.events})
-            or (
-                plan.wanted.what == "text"
-                and not path.endswith(PROJECT_FILE)
-                and self._matches(text)
-            )
+            or (is_text and self._matches(text))
         )
+
+    def _matches(self, text: str) -> bool:
+        return self.matching is not None and self.matching(text)
+
+
+PROGRESS = ("name", "step", "done", "total", "counts", "error", "over")
 
 
 @dataclass(slots=True)
@@ -186,7 +187,7 @@ class Purger:
         run = self._run
         if run is None or run.name != request["name"]:
             return {"lost": True}
-        return {name: getattr(run, name) for name in Run.__slots__ if name not in ("plan", "dry")}
+        return {name: getattr(run, name) for name in PROGRESS}
 
     def resume(self) -> None:
         """Continues what an earlier worker did not finish, unless a request has done so already."""
@@ -377,7 +378,7 @@ def every(paths: Paths) -> list[Path]:
 def replace_backups(paths: Paths, new_backup: Callable[[], str | None]) -> None:
     """`new_backup`: makes one and returns its name, None if there is no room; if it raises, all stay. An
     unfinished one is deleted too, but not while another process makes it."""
-    database_state.record_purge(paths, clock.now())
+    database_state.record_exclusion(paths)
     if not every(paths):
         return
     new = new_backup()
@@ -388,8 +389,10 @@ def replace_backups(paths: Paths, new_backup: Callable[[], str | None]) -> None:
 
 
 def find_files(paths: Paths, matching: Matching, before: int) -> Iterator[Path]:
-    """Those that hold a text. Captures in the spool that are newer than `before` (milliseconds) are left."""
-    for path in candidates(paths):
+    """Those that hold a text, outside of the database, the memories and the log. Captures in the spool that
+    are newer than `before` (milliseconds) are left."""
+    folders = (paths.spool, paths.briefs, paths.file_lists)
+    for path in (paths.health_note, *chain.from_iterable(map(_below, folders))):
         with suppress(OSError):
             late = path.stat().st_mtime_ns // 1_000_000 > before
             if not (late and path.is_relative_to(paths.spool)) and _holds(path, matching):
@@ -397,52 +400,23 @@ def find_files(paths: Paths, matching: Matching, before: int) -> Iterator[Path]:
 
 
 def purge_files(paths: Paths, store: Store, kept: Filter | Needle, before: int) -> None:
-    """Deletes what can be made again or was only captured; in other files, replaces the text."""
-    made = (paths.spool, paths.briefs, paths.file_lists)
+    """Deletes what can be made again or was only captured."""
     for path in find_files(paths, kept.found, before):
-        if any(path.is_relative_to(each) for each in made):
-            if path.parent == paths.spool_bad:
-                store.events.drop_quarantine(path.name)
-            path.unlink(missing_ok=True)
-        else:
-            text = path.read_bytes().decode("utf-8", "surrogateescape")
-            write_private(path, kept.changed(text).encode("utf-8", "surrogateescape"))
+        if path.parent == paths.spool_bad:
+            store.events.drop_quarantine(path.name)
+        path.unlink(missing_ok=True)
     log.rewrite(paths.log_file, kept.changed)
-
-
-def candidates(paths: Paths) -> Iterator[Path]:
-    """Files that may hold what was captured. Others would break aforesaid if they were edited."""
-    database = files.parts(paths.database)
-    others = {paths.config_file, paths.erasing_file, paths.python_file, paths.redaction_key}
-    logs = paths.log_file.parent
-    elsewhere = (paths.memory, paths.backups, paths.damaged, logs, paths.installs)
-    for root in {paths.data, paths.state, paths.config}:
-        for path in _below(root):
-            if path in others or path in database or path.parent == paths.run:
-                continue
-            if not any(path.is_relative_to(each) for each in elsewhere):
-                yield path
 
 
 def _holds(path: Path, matching: Matching) -> bool:
     """Searches in overlapping parts, as a file may have gigabytes."""
+    part = b""
     with path.open("rb") as file:
-        part = file.read(PART)
-        while True:
-            if any(map(matching, _decodings(part))):
-                return True
-            following = file.read(PART)
-            if not following:
-                return False
+        while following := file.read(PART):
             part = part[-OVERLAP:] + following
-
-
-def _decodings(data: bytes) -> list[str]:
-    """Data with NULs may be UTF-16."""
-    found = [data.decode("utf-8", "surrogateescape")]
-    if b"\0" in data:
-        found += [data[skip:].decode(name, "replace") for name in UTF_16 for skip in (0, 1)]
-    return found
+            if matching(part.decode("utf-8", "surrogateescape")):
+                return True
+    return False
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -7,11 +7,11 @@ import threading
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aforesaid import __version__, log, wiring
 from aforesaid.backups import recovery_log
-from aforesaid.clock import SECOND
+from aforesaid.clock import MINUTE, SECOND
 from aforesaid.ids import lease_name
 from aforesaid.worker import health, maintenance
 from aforesaid.worker.backups import BackupThread
@@ -29,15 +29,12 @@ from aforesaid.worker.jobs import (
     JobsLoop,
     lease_milliseconds,
 )
-from aforesaid.worker.maintenance import ClockSkew, FileWatchdog, Retention
+from aforesaid.worker.maintenance import FileWatchdog, Retention
 from aforesaid.worker.memory import MemoryWork
 from aforesaid.worker.purge import Purger
 from aforesaid.worker.reconcile import Backfill, Reconciler, TranscriptThread
 from aforesaid.worker.rpc import Answer, Handler
 from aforesaid.worker.web import Web
-
-if TYPE_CHECKING:
-    from watchdog.events import FileSystemEvent
 
 LOSS_SECONDS = 1.0  # how long the deletion of a home may take
 FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
@@ -56,15 +53,16 @@ class SpoolWatch:
         from watchdog.observers import Observer
 
         class Handler(FileSystemEventHandler):
-            def on_any_event(self, event: "FileSystemEvent") -> None:  # noqa: ARG002
+            def on_any_event(self, event: object) -> None:  # noqa: ARG002
                 wake.set()
 
         self.longest_wait = SAFETY_SECONDS
         self._observer = Observer()
         try:
             # Our own reading and deleting makes events too, which nobody needs.
-            kinds: list[type[FileSystemEvent]] = [FileCreatedEvent, FileMovedEvent]
-            self._observer.schedule(Handler(), str(folder), event_filter=kinds)
+            self._observer.schedule(
+                Handler(), str(folder), event_filter=[FileCreatedEvent, FileMovedEvent]
+            )
             self._observer.start()
         except OSError as error:  # the system's limit of watches is used up
             self.longest_wait = POLL_SECONDS
@@ -85,7 +83,7 @@ class Service:
         self._started_at, self._next_maintenance = context.clock(), 0.0
         self._threads: list[threading.Thread] = []
         self._briefs = threading.Lock()  # jobs and drafts prepare them
-        self._skew = ClockSkew(context.clock)
+        self._clock_offset = self._measure_clock()
         self._watchdog = FileWatchdog(paths.lock_file, paths.database, paths.spool_new)
         self.backups = BackupThread(context)
         self._retention = Retention(context.store, settings, context.clock)
@@ -164,7 +162,7 @@ class Service:
             "stop": self._stop_on_request,
             "web": as_json(self.web.open),
             "import": self._commands.run_import,
-            **self._commands.all(),
+            **{name: as_json(command) for name, command in self._commands.all().items()},
         }
 
     def run(self) -> None:
@@ -289,10 +287,15 @@ class Service:
             self.context.wake_ingest.wait(min(watch.longest_wait, left))
 
     def _check_clock(self) -> None:
-        """After the clock was set back, jobs would wait for a time that was past already."""
-        if self._skew.went_back():
+        """After the clock was set back, jobs would wait for a time that was past already. A change of less
+        than a minute is a time server's."""
+        before, self._clock_offset = self._clock_offset, self._measure_clock()
+        if self._clock_offset < before - MINUTE:
             due = self.context.store.jobs.make_due(self.context.clock())
             log.warning("worker.clock_set_back", due=due)
+
+    def _measure_clock(self) -> int:
+        return self.context.clock() - round(time.monotonic() * SECOND)
 
     def _maintain(self) -> None:
         """At the start, then every hour."""
@@ -312,7 +315,7 @@ class Service:
             self._transcripts.after(ingested)
             self._indexing.wake()
         self._answers.record_notes()
-        self.backups.record_log_position()
+        self.backups.record_newest_event()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._wake_jobs()
 

@@ -56,7 +56,7 @@ class Notifier:
             refs = {(a.event.agent, a.event.session) for a in arrivals}
             sessions = {ref: self.store.sessions.find(*ref) for ref in refs}
             for arrival in arrivals:
-                event = arrival.event
+                event, what = arrival.event, arrival.event.what
                 if session := sessions[event.agent, event.session]:
                     self.publish(
                         "captured",
@@ -64,10 +64,9 @@ class Notifier:
                         **_describe(session),
                         what=event.kind,
                         tool=event.tool,
-                        title=_title(event.what),
+                        title=_title(what),
                         subagent=event.subagent is not None,
-                        failed=isinstance(event.what, events.ToolUsed)
-                        and event.what.failure is not None,
+                        failed=isinstance(what, events.ToolUsed) and what.failure is not None,
                         boring=arrival.boring,
                     )
 
@@ -97,7 +96,7 @@ class Web:
         self,
         context: "Context",
         memories: "MemoryWork",
-        commands: Callable[[], Mapping[str, Callable[[bytes], bytes]]],
+        commands: Callable[[], Mapping[str, Callable[[Json], Json]]],
         status: Callable[[], Json],
     ) -> None:
         self._context, self._notifier, self._memories = context, context.notifier, memories
@@ -118,7 +117,7 @@ class Web:
             searcher=context.searcher,
             finder=self._memories.ranker,
             memories=self._memories.find,
-            order=self._call,
+            order=lambda command, /, **values: self._commands()[command](values),
             status=self._status,
             capture=self._capture,
             event_bus=self._notifier.event_bus,
@@ -183,11 +182,6 @@ class Web:
         with suppress(OSError, ValueError, KeyError, TypeError):
             return int(json.loads(self._context.paths.web_file.read_bytes())["port"])
         return self._context.settings.number("web.port")
-
-    def _call(self, command: str, **values: Any) -> Json:
-        answer = json.loads(self._commands()[command](json.dumps(values).encode()))
-        assert isinstance(answer, dict)
-        return answer
 
     def _capture(self, hook: str, directory: str, body: bytes) -> str:
         words = (AGENT, hook.encode(), directory.encode("utf-8", "surrogateescape"))
