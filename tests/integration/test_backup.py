@@ -93,7 +93,7 @@ def everything(database: Path) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every table that is kept."""
     with closing(sqlite3.connect(database)) as connection:
         return {
-            table.name: connection.execute(table.ordered("ASC")).fetchall()
+            table.name: connection.execute(f'SELECT {table.listed} FROM "{table.name}"').fetchall()
             for table in kept_tables(connection)
         }
 

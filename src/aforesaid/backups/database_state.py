@@ -1,7 +1,7 @@
 """What is known of the database outside of it, in `run/`: how it was left, and when something was excluded.
 
-`database.json`: a worker that shuts down cleanly says so, with the file's size and time; then a quick check
-is enough the next time. One that was killed has noted how far the log reached: lost commits are noticed.
+`database.json`: a worker that shuts down cleanly says so, with the file's size and time; then nothing is
+checked the next time. One that was killed has noted the newest event: lost commits are noticed.
 
 `exclusions`: its time is when something was last paused or purged. What exactly is in the database, so that
 transcripts do not bring it back. If the database is lost, transcripts are not read automatically unless a
@@ -9,13 +9,12 @@ backup is newer than the last exclusion.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from aforesaid.clock import MINUTE
 from aforesaid.paths import PRIVATE_FILE, Paths, write_private
-from aforesaid.store.files import WalReach
 
 AGAIN_MINUTES = 10  # damage that returns within them is a failing disk
 
@@ -27,9 +26,7 @@ class DatabaseState:
     open: bool = True
     size: int = 0
     modified_ns: int = 0
-    log: WalReach | None = None
     events: int = 0
-    at: int = 0
     suspected: str | None = None
     cleared_at: int = 0
 
@@ -44,12 +41,9 @@ class DatabaseState:
 
 
 def load(paths: Paths) -> DatabaseState | None:
-    try:
-        found: dict[str, Any] = json.loads(paths.database_state_file.read_bytes())
-        log = found.pop("log")
-        return DatabaseState(**found, log=WalReach(**log) if log else None)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return None
+    with suppress(OSError, ValueError, TypeError):
+        return DatabaseState(**json.loads(paths.database_state_file.read_bytes()))
+    return None
 
 
 def save(paths: Paths, state: DatabaseState) -> None:
@@ -57,9 +51,9 @@ def save(paths: Paths, state: DatabaseState) -> None:
 
 
 def save_closed(paths: Paths, state: DatabaseState) -> None:
-    """Once the database is closed. A log that is still there belongs to a reader."""
+    """Once the database is closed."""
     found = paths.database.stat()
-    closed = replace(state, open=False, size=found.st_size, modified_ns=found.st_mtime_ns, log=None)
+    closed = replace(state, open=False, size=found.st_size, modified_ns=found.st_mtime_ns)
     save(paths, closed)
 
 

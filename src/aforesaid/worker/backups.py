@@ -29,24 +29,19 @@ class BackupThread(Loop):
         self._paths, self._settings = context.paths, context.settings
         self._store, self._clock = context.store, context.clock
         self._backups = wiring.backup_repository(context.home, context.clock)
-        self._log = files.WalIndex(self._paths.database)
         known = database_state.load(self._paths)
         self._state = DatabaseState(cleared_at=known.cleared_at if known else 0)
         context.store.database.on_damage = self.suspect_damage
 
-    def record_log_position(self) -> None:
-        """How far the log reaches, so that the next worker sees if some of it got lost."""
-        reach = self._log.reach()
-        if reach is None or reach == self._state.log or self.damaged:
-            return
-        self._state = replace(
-            self._state, log=reach, events=self._store.events.newest_id(), at=self._clock()
-        )
-        database_state.save(self._paths, self._state)
+    def record_newest_event(self) -> None:
+        """So that the next worker sees if commits got lost."""
+        newest = self._store.events.newest_id()
+        if newest != self._state.events and not self.damaged:
+            self._state = replace(self._state, events=newest)
+            database_state.save(self._paths, self._state)
 
     def record_close(self) -> None:
         """The store was closed, and all is well."""
-        self._log.close()
         if not self.damaged and self._paths.database.exists():
             database_state.save_closed(self._paths, self._state)
 
