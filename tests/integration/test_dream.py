@@ -431,8 +431,7 @@ def test_no_dream_touches_a_pinned_memory_and_what_is_amiss_with_it_is_told(
         result = run_dream(memories, around)
         assert [path.read_bytes() for path in paths] == before
         assert result.noticed == (
-            "pinned is pinned and stays as it is: it links to what is no longer there: "
-            "moved-too",
+            "pinned is pinned and stays as it is: it links to what is no longer there: moved-too",
             "pinned is pinned and stays as it is: the files it speaks of are gone: b.py, c.py",
         )
         assert set(result.noticed) <= set(result.lines)

@@ -18,8 +18,8 @@ class DroppedFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`names`: the memories it touches. `into`: the one that stays, or replaces the retired one. `description`
-    and `body`: the text that a model proposes for a merge; an empty description stays as it is."""
+    """`names`: the memories it touches. `into`: the one that stays, or replaces the retired one.
+    `description` and `body`: what a model proposes for a merge; an empty description stays as it is."""
 
     kind: str
     names: tuple[str, ...]

@@ -1,8 +1,8 @@
 """What a model proposes: the request, its reply, and which of its proposals are carried out.
 
 The request has all memories that fit, similar ones next to each other, and what was done lately. A reply is
-read leniently and judged strictly, since a model may be wrong, lazy, or misled by what it reads. Refused, with
-a reason:
+read leniently and judged strictly, since a model may be wrong, lazy, or misled by what it reads. Refused,
+with a reason:
 
 - the whole proposal, if it retires more than a set share of the memories;
 - whatever drops a pinned memory or changes a byte of it;
