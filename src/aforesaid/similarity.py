@@ -281,6 +281,7 @@ class Relation(Enum):
 MAX_CLAIM = 400  # characters: what is longer is not one statement
 MAX_VALUE = 3  # words of a value
 EXTRA_WORDS = 6  # so many words a statement needs for each word that the other lacks
+USE = "use"
 TO_BE = "is"  # stands for every auxiliary
 DENIAL = "not"
 # In order, before the words are read.
@@ -304,7 +305,8 @@ PHRASES = tuple(
         (r", (?:and |but )?(?:not|never) (?:with |in |on |by |for )?", " than "),
         (r"\bany (?:more|longer)\b|\bfrom now on\b|\bas of\b", "now"),
         (r"\b(?:instead of|rather than|in place of)\b", "than"),
-        (r"\binstead\b", ""),
+        (r"\A(?:do not|don['’]t|never) use (.+?)[,;:] (?:but )?use (.+?)\W*\Z", r"use \2 than \1"),
+        (r"\binstead\b|\bsince (?-i:[A-Z\d])\S*", "now"),
         (r"\bprior to\b", "before"),
         (r"\b(?:pull|merge) requests?\b", "PR"),
         (r"\bcannot\b|\bcan['’]t\b", "can not"),
@@ -324,8 +326,8 @@ CLOCK = re.compile(r"\A0(?=\d:)")  # `09:30`
 MEASURE = re.compile(r"(\d+(?:\.\d+)?)([a-zA-Z]{1,3})")  # `5MB`
 COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W_]+)+")  # `end-to-end`, `UTF-8`
 TURNED = {word: turn for word, turn in TURNS.items() if turn != "if"} | {
-    "solely": "only", "exclusively": "only", "before": "before", "than": "over", "least": "least",
-    "most": "most",
+    "solely": "only", "exclusively": "only", "alone": "only", "before": "before", "than": "over",
+    "least": "least", "most": "most",
 }  # fmt: skip
 AUXILIARIES, DETERMINERS = load_list("auxiliaries"), load_list("determiners")
 PREPOSITIONS, CONJUNCTIONS = load_list("prepositions"), load_list("conjunctions")
@@ -346,12 +348,12 @@ def word_root(word: str) -> str:
     if single in NOT_DERIVED:
         return single
     bare = stem(stem(IRREGULAR.get(word) or IRREGULAR.get(single, word)))  # `warnings`
-    for end in SUFFIXES:
-        if bare.endswith(end) and len(bare) - len(end) >= SHORTEST_ROOT:
-            bare = bare.removesuffix(end)
+    while end := next((e for e in SUFFIXES if bare.endswith(e)), ""):
+        if len(bare) - len(end) < SHORTEST_ROOT:
             break
-    if len(bare) > SHORTEST_ROOT and bare[-1] == bare[-2] and bare[-1] not in "sl":
-        bare = bare[:-1]
+        bare = bare.removesuffix(end)
+        if len(bare) > SHORTEST_ROOT and bare[-1] == bare[-2] and bare[-1] not in "sl":
+            bare = bare[:-1]
     return f"{bare[:-1]}y" if bare.endswith("i") and len(bare) > 2 else bare
 
 
@@ -415,6 +417,17 @@ class Claim:
     def denied(self) -> frozenset[str]:
         return frozenset(word.key for word in self.words if word.denied)
 
+    @property
+    def imperative(self) -> str:
+        """Of `never edit …`, the verb."""
+        return self.words[0].key if self.words and self.words[0].denied else ""
+
+    @property
+    def predicate(self) -> str:
+        """Of `… must not be edited`, the verb."""
+        found = [word.key for word in self.words if word.before == TO_BE]
+        return found[-1] if self.passive and found else ""
+
     def under(self, mark: str) -> frozenset[str]:
         return frozenset(word.key for word in self.words if mark in word.under)
 
@@ -428,7 +441,8 @@ def parse_claim(text: str) -> Claim:
     before, preposition, conjunction, begins = "", "", "", True
     for token, code in _claim_tokens(text):
         low = token.lower()
-        function = "" if code or (token == "May" and not begins) else low
+        # `May` and `Service A` are names.
+        function = "" if code or (token[0].isupper() and not begins) else low
         if function in TURNED:
             turns.add(TURNED[function])
         if not token[-1:].isalnum() and len(token) == 1:
@@ -452,7 +466,8 @@ def parse_claim(text: str) -> Claim:
             bare = CLOCK.sub("", bare)
             number = any(map(str.isdigit, bare))
             hard = code or number or _is_hard(token, begins=begins)
-            passive |= before == TO_BE and (bare.endswith("ed") or bare in IRREGULAR)
+            participle = bare.endswith("ed") or bare in IRREGULAR
+            passive |= before in (TO_BE, DENIAL) and participle
             key = bare if code or number or not bare.isalpha() else _key(bare)
             light = not code and not number and word_root(bare) in LIGHT
             under = frozenset(filter(None, (preposition, conjunction)))
@@ -485,6 +500,8 @@ def compare(old: str, new: str) -> Relation | None:
         return Relation.SAME
     if (pair := _parse_pair(old, new)) is None:
         return None
+    if _is_other_choice(pair):
+        return Relation.REPLACES
     found = Relation.SAME if pair.says_same() else _compare_values(pair)
     return found if found and _same_roles(pair.one, pair.other) else None
 
@@ -502,9 +519,11 @@ def _parse_pair(old: str, new: str) -> "_Pair | None":
         return None
     one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
     # `Use tabs` and `Use spaces` share no word that says something.
-    if one.keys.isdisjoint(other.keys) and one.keys | other.keys not in OPPOSITE_KEYS:
-        return None
-    return _Pair(one, other, _unmatched(one, other), _unmatched(other, one))
+    pair = _Pair(one, other, _unmatched(one, other), _unmatched(other, one))
+    if not one.keys.isdisjoint(other.keys) or one.keys | other.keys in OPPOSITE_KEYS:
+        return pair
+    # `The user works in Berlin` says nothing beside its value.
+    return pair if len(one.words) - len(pair.lost) > 1 else None
 
 
 def _unquote(text: str, other: str) -> str:
@@ -528,7 +547,7 @@ class _Pair(NamedTuple):
         more, less = _telling(self.lost), _telling(self.gained)
         if one.denials % 2 != other.denials % 2:  # `may not leave`, `has to stay`
             return _are_opposite(more, less)
-        if len(one.keys & other.keys) == 1:  # too little, unless nothing else differs
+        if len(one.keys & other.keys) <= 1:  # too little, unless nothing else differs
             return not extra
         # A word in place of another may be the difference.
         kinds = [{_weight_class(word) for word in each} for each in (more, less)]
@@ -599,7 +618,9 @@ def _same_subject(
 ) -> bool:
     """Whether enough is the same; a single word has to stand in the same place."""
     telling = _telling(shared)
-    if not telling or (len(shared) < 2 and lost[0].before not in PREPOSITIONS | {TO_BE}):
+    if not telling:
+        return lost[0].before in PREPOSITIONS
+    if len(shared) < 2 and lost[0].before not in PREPOSITIONS | {TO_BE}:
         return False
     twin = next(word for word in old.words if word.key == telling[0].key)
     places = twin.at < lost[0].at, telling[0].at < gained[0].at
@@ -624,6 +645,17 @@ def _is_value(found: Sequence[Word]) -> bool:
     """Whether the words stand side by side."""
     joined = all(two.before == one.key for one, two in pairwise(found))
     return 0 < len(found) <= MAX_VALUE and joined
+
+
+def _is_other_choice(pair: _Pair) -> bool:
+    """Whether something else is used for the same purpose: `use spaces for indentation`."""
+    for claim, value in ((pair.one, pair.lost), (pair.other, pair.gained)):
+        if len(value) != 1 or value[0].before != USE or claim.denials:
+            return False
+        rest = claim.words[value[0].at + 1 :]
+        if not rest or rest[0].under.isdisjoint(("for", "as")):
+            return False
+    return True
 
 
 def _may_change(value: Sequence[Word], rest: Sequence[Word]) -> bool:
@@ -660,6 +692,10 @@ def _same_roles(one: Claim, other: Claim) -> bool:
         actors = [word.key for word in passive.words if "by" in word.under and word.key in shared]
         subjects = [word.key for word in passive.words if word.key in shared and not word.under]
         return not (actors and subjects) or places[actors[0]] < places[subjects[0]]
+    # `never edit what is deployed`, `what is deployed must not be edited`
+    for command, rule in ((one, other), (other, one)):
+        if command.imperative and rule.predicate and not rule.imperative:
+            return command.imperative == rule.predicate
     marked = {word.key for each in (one, other) for word in each.words if word.under}
     bare = sorted(shared - marked, key=lambda key: order[0][key])
     return not any(order[1][a] > order[1][b] > order[1][c] for a, b, c in combinations(bare, 3))

@@ -84,11 +84,11 @@ def test_an_edit_is_told_before_it_is_made_and_goes_on(
 ) -> None:
     work_on_pricing(api, installed)
     changed = PRICING.replace("10", "12")
-    api.when("Change the file", read("pricing.py"), write("pricing.py", changed), Text("Done."))
+    api.when("Proceed", read("pricing.py"), write("pricing.py", changed), Text("Done."))
 
-    installed.client.run("Change the file")
+    installed.client.run("Proceed")
 
-    assert last_request(api, "Change the file").count(LEAD) == 1
+    assert last_request(api, "Proceed").count(LEAD) == 1
     assert (installed.client.project / "pricing.py").read_text() == changed
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import aforesaid
-from tests.acceptance.product import MEMORY, Installation, bash, count_briefs, last_request, write
+from tests.acceptance.product import Installation, bash, count_briefs, last_request, write
 from tests.support.client import Client
 from tests.support.scripted_api import ScriptedApi, Text
 
@@ -66,7 +66,7 @@ def test_the_plugin_captures_what_the_settings_capture_and_gives_the_brief(
     assert kinds(prepared, session) == ALL_OF_IT
     assert prepared.tools(session) == [("Write", 1), ("Bash", 1)]
     told = last_request(api, "What now")
-    assert told.count(MEMORY) == 1
+    assert count_briefs(told) == 1
     assert prepared.titles(session)[0] in told
     assert NEXT in told
 
@@ -128,7 +128,7 @@ def test_a_worker_that_hangs_holds_nobody_up_and_loses_nothing(
 
     assert run.result == "It is red."
     told = last_request(api, "Paint the lute")
-    assert told.count(MEMORY) == 1
+    assert count_briefs(told) == 1
     assert installed.titles(first)[0] in told
     assert NEXT in told
     assert installed.spooled() == 5

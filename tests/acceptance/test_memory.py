@@ -90,8 +90,8 @@ def test_a_resumed_session_is_not_told_again(api: ScriptedApi, installed: Instal
     resumed = installed.client.run("go on", resume=session)
 
     assert resumed.session_id == session
-    assert last_request(api, "Create an invoice").count(MEMORY) == 1
-    assert last_request(api, "go on").count(MEMORY) == 1
+    assert count_briefs(last_request(api, "Create an invoice")) == 1
+    assert count_briefs(last_request(api, "go on")) == 1
 
 
 def test_a_compacted_session_is_told_what_it_did_itself(
@@ -110,7 +110,7 @@ def test_a_compacted_session_is_told_what_it_did_itself(
     installed.client.run("what now", resume=session)
 
     told = last_request(api, "what now")
-    assert told.count(MEMORY) == 1
+    assert count_briefs(told) == 1
     own, _, others = told.partition("## This session before its compaction")[2].partition("\n## ")
     assert "Create a changelog for the shop" in own
     assert "Tag the release" in own
@@ -137,7 +137,7 @@ def test_a_cleared_session_gets_its_brief_again(
 
     told = last_request(api, "after it was cleared")
     assert "before it is cleared" not in told
-    assert told.count(MEMORY) == 1
+    assert count_briefs(told) == 1
     assert titles[0] in told
     assert NEXT in told
 

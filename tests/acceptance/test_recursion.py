@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from tests.acceptance.product import MEMORY, Installation, bash, last_request, write
+from tests.acceptance.product import MEMORY, Installation, bash, count_briefs, last_request, write
 from tests.support.scripted_api import ScriptedApi, Text
 
 pytestmark = pytest.mark.client
@@ -26,7 +26,7 @@ def test_a_client_inside_a_session_that_is_marked_as_ours_is_neither_captured_no
 
     assert outer.result == "It ran."
     assert (installed.client.project / "nested.txt").exists()
-    assert last_request(api, "Run the other one").count(MEMORY) == 1
+    assert count_briefs(last_request(api, "Run the other one")) == 1
     assert MEMORY not in last_request(api, prompt)
     assert {session.ref for session in installed.sessions()} == {first, outer.session_id}
     assert installed.prompts(outer.session_id) == [(1, "Run the other one")]

@@ -80,7 +80,7 @@ def test_each_edit_can_be_taken_back(project: Path) -> None:
 
 
 def test_an_editor_opens_on_a_form(project: Path) -> None:
-    env = editor(project, "text = text.replace('[narrative]', '[narrative]\\nIt was me. ', 1)")
+    env = editor(project, "text = text.replace('\\n---\\n', '\\n---\\nIt was me. ', 1)")
     done = json.loads(aforesaid("edit", "1", "--json", env=env).stdout)
     assert done == {"id": 1, "changed": ["narrative"]}
     assert shown()["narrative"].startswith("It was me.")
@@ -96,9 +96,7 @@ def test_a_form_that_was_not_changed_changes_nothing(project: Path) -> None:
 
 def test_a_form_that_cannot_be_taken_is_kept_and_can_be_mended(project: Path) -> None:
     before = shown()
-    env = editor(
-        project, "text = text.replace('[type]\\n', '[type]\\nnovel ') + '\\nmy long thoughts'"
-    )
+    env = editor(project, "text = text.replace('type: ', 'type: novel ') + '\\nmy long thoughts'")
     done = aforesaid("edit", "1", env=env)
     assert done.returncode == 2
     assert "'novel" in done.stderr
@@ -111,7 +109,7 @@ def test_a_form_that_cannot_be_taken_is_kept_and_can_be_mended(project: Path) ->
         assert kept.stat().st_mode & 0o777 == 0o600
         kept.write_text(kept.read_text().replace("novel ", ""))
         assert aforesaid(*command[1].split()).returncode == 0
-        assert "my long thoughts" in shown()["concepts"]
+        assert "my long thoughts" in shown()["narrative"]
     finally:
         kept.unlink()
 
@@ -125,7 +123,7 @@ def test_a_form_of_older_words_does_not_overwrite_newer_ones(project: Path) -> N
         "Newer",
     ]
     meanwhile = f"import subprocess; subprocess.run({command_line}, check=True)"
-    env = editor(project, f"{meanwhile}; text = text.replace('[title]\\n', '[title]\\nOlder ')")
+    env = editor(project, f"{meanwhile}; text = text.replace('\\ntitle: ', '\\ntitle: Older ')")
     done = aforesaid("edit", "1", env=env)
     assert done.returncode != 0
     assert shown()["title"] == "Newer"

@@ -88,7 +88,7 @@ def test_a_worker_that_is_killed_while_it_erases_finishes_at_its_next_start(
     wanted = {"what": "text", "text": SAID}
     rpc.order(home, "erase-begin", wanted=wanted, dry_run=False)
     kills = 0
-    for pause in (0.02, 0.1, 0.2, 0.35, 0.5, 0.8):
+    for pause in (0, 0.02, 0.1, 0.2, 0.35, 0.5, 0.8):
         time.sleep(pause)
         pid = rpc.running_pid(home)
         if pid is not None and home.erasing_file.exists():
@@ -125,9 +125,7 @@ def test_what_is_named_goes_with_all_that_was_made_of_it(
     assert store.health().observations == (0 if what == "period" else 1)
 
 
-def test_forget_erase_takes_an_observation_with_what_it_was_made_of(
-    home: Paths, project: Path
-) -> None:
+def test_purge_takes_an_observation_with_what_it_was_made_of(home: Paths, project: Path) -> None:
     """T63: also one that was hidden before."""
     plant(home, project, "first")
     store = settled(home)
@@ -135,7 +133,7 @@ def test_forget_erase_takes_an_observation_with_what_it_was_made_of(
         rpc.order(home, "forget-observation", id=each.id)
     forgotten = store.observations.hidden(1)
     for gone in forgotten:
-        done = aforesaid("forget", str(gone.observation_id), "--erase", "--yes", cwd=project)
+        done = aforesaid("purge", str(gone.observation_id), "--yes", cwd=project)
         assert done.returncode == 0, done.stderr
     assert settled(home).observations.hidden(1) == []
     assert not any("observations" in each.partition(":")[0] for each in traces(home.data))
@@ -147,7 +145,7 @@ def test_an_erased_memory_is_in_no_file_no_history_and_no_list(home: Paths, proj
     assert aforesaid("remember", "Use tabs in this repository", cwd=project).returncode == 0
     assert aforesaid("forget", "zorblaxi-note", cwd=project).returncode == 0
     assert traces(home.data)
-    done = aforesaid("forget", "zorblaxi-note", "--erase", "--yes", cwd=project)
+    done = aforesaid("purge", "memory:zorblaxi-note", "--yes", cwd=project)
     assert done.returncode == 0, done.stderr
     assert not (left := traces(home.data)), "\n".join(left)
     assert "tabs" in aforesaid("memory", "list", cwd=project).stdout

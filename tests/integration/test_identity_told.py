@@ -45,8 +45,7 @@ def told(folder: Path, name: str) -> dict[str, str]:
     said = json.loads(start.stdout or b"{}")
     env = os.environ | {"CLAUDE_PROJECT_DIR": str(folder), "AFORESAID_RECALL_ENCODER": "none"}
     place = Context(env, clock.now)
-    with place.open() as visit:
-        found = call(visit, "search", {"query": "ledger hello.py"}).text
+    found = call(place, "search", {"query": "ledger hello.py"}).text
     place.close()
     return {
         "brief": json.dumps(said.get("hookSpecificOutput", "")),

@@ -73,8 +73,14 @@ def names(project: Path) -> list[str]:
     return sorted(each.memory.name for each in memories(project).all().memories)
 
 
+def words(command: str, *arguments: str) -> tuple[str, ...]:
+    """`edit`, `pin` and `forget` take observations, too; the others are subcommands of `memory`."""
+    group = () if command in ("edit", "pin", "forget") else ("memory",)
+    return (*group, command, *arguments)
+
+
 def said(project: Path, *arguments: str, env: Mapping[str, str] | None = None) -> str:
-    done = aforesaid("memory", *arguments, cwd=project, env=env)
+    done = aforesaid(*words(*arguments), cwd=project, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -87,7 +93,7 @@ def refused(
     project: Path, *arguments: str, code: int = 1, env: Mapping[str, str] | None = None
 ) -> str:
     """The error; it must say what can be done."""
-    done = aforesaid("memory", *arguments, cwd=project, env=env)
+    done = aforesaid(*words(*arguments), cwd=project, env=env)
     assert (done.returncode, done.stdout) == (code, ""), done
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -147,13 +153,13 @@ def test_another_project_has_the_users_memories_alone(filled: Path, tmp_path: Pa
     assert "`aforesaid memory list`" in refused(other, "show", "api-port")
 
 
-@pytest.mark.parametrize("command", ["show", "edit", "pin", "unpin", "retire", "restore"])
+@pytest.mark.parametrize("command", ["show", "edit", "pin", "forget"])
 def test_a_name_that_nobody_has_is_answered_with_where_to_look(filled: Path, command: str) -> None:
     told = refused(filled, command, "nonesuch", env={"EDITOR": "true"})
     assert "'nonesuch'" in told
     assert "aforesaid memory list" in told
     if command != "edit":
-        done = aforesaid("memory", command, "nonesuch", "--json", cwd=filled)
+        done = aforesaid(*words(command, "nonesuch", "--json"), cwd=filled)
         assert done.returncode == 1
         assert json.loads(done.stdout)["kind"] == "NotFound"
 
@@ -175,7 +181,7 @@ def test_a_pinned_memory_comes_first_in_the_index(filled: Path) -> None:
     assert said(filled, "pin", "api-port") == "api-port is pinned.\n"
     assert "(pinned) The API listens" in said(filled, "list")
     assert "(project, pinned)" in said(filled, "show", "api-port")
-    assert answer(filled, "unpin", "api-port") == {"name": "api-port"}
+    assert answer(filled, "pin", "api-port", "--off") == {"name": "api-port", "pinned": False}
     assert "(pinned)" not in said(filled, "list")
     assert names(filled) == ["api-port", "prefers-tabs"]
 
@@ -183,19 +189,21 @@ def test_a_pinned_memory_comes_first_in_the_index(filled: Path) -> None:
 def test_a_retired_memory_is_kept_and_comes_back_as_it_was(filled: Path) -> None:
     file = file_of(filled, "api-port")
     before = file.read_bytes()
-    told = said(filled, "retire", "api-port", "--why", "the port is in the docs now")
-    assert "`aforesaid memory restore api-port`" in told
+    assert "`aforesaid forget api-port --undo`" in said(filled, "forget", "api-port")
     assert names(filled) == ["prefers-tabs"]
     assert "api-port" not in said(filled, "list")
     assert "api-port" in said(filled, "list", "--retired")
     assert not (file.parent / "MEMORY.md").exists()  # it was the only one
-    assert "the port is in the docs now" in said(filled, "diff")
-    assert answer(filled, "restore", "api-port") == {"name": "api-port"}
+    assert "by request" in said(filled, "diff")
+    assert answer(filled, "forget", "api-port", "--undo") == {
+        "name": "api-port",
+        "forgotten": False,
+    }
     assert file.read_bytes() == before
-    assert "`aforesaid memory list --retired`" in refused(filled, "restore", "api-port")
-    said(filled, "retire", "api-port")
+    assert "`aforesaid memory list --retired`" in refused(filled, "forget", "api-port", "--undo")
+    said(filled, "forget", "api-port")
     remember(filled, PORT)
-    assert "Rename or retire it" in refused(filled, "restore", "api-port")
+    assert "Rename or retire it" in refused(filled, "forget", "api-port", "--undo")
 
 
 def test_an_editor_changes_a_memory(filled: Path) -> None:
@@ -205,12 +213,12 @@ def test_an_editor_changes_a_memory(filled: Path) -> None:
     assert "9000" in (file_of(filled, "api-port").parent / "MEMORY.md").read_text()
     assert said(filled, "log", "-n", "1").count("edited: api-port") == 1
     same = editor(filled, "pass")
-    assert said(filled, "edit", "api-port", env=same) == "Nothing was changed.\n"
+    assert said(filled, "edit", "api-port", env=same) == "No changes.\n"
 
 
 def kept(error: str) -> str:
     """What somebody has typed in vain; for its owner alone."""
-    found = re.search(r"Your text is kept: (\S+)", error)
+    found = re.search(r"Your text is kept: (\S+)\. Fix", error)
     assert found is not None
     file = Path(found[1])
     text = file.read_text()
@@ -251,7 +259,7 @@ def test_what_is_the_teams_is_left_to_the_team(filled: Path) -> None:
     (team / "mondays.md").write_text(text)
     assert "(from the repository)" in said(filled, "show", "mondays")
     env = editor(filled, "raise SystemExit('it must not be opened')")
-    for command in ("retire", "pin", "edit"):
+    for command in ("forget", "pin", "edit"):
         assert str(team / "mondays.md") in refused(filled, command, "mondays", env=env)
     assert (team / "mondays.md").read_text() == text
 
@@ -387,7 +395,7 @@ def test_a_dream_is_one_change_that_can_be_taken_back(doubled: Path) -> None:
     assert len(names(doubled)) == 2
     assert said(doubled, "log").count("dream: ") == 1
     said(doubled, "pin", "api-port")
-    said(doubled, "unpin", "api-port")
+    said(doubled, "pin", "api-port", "--off")
     assert "Undone: dream: " in dreamed(doubled, "undo")
     assert names(doubled) == ["api-port", "prefers-tabs", "tabs-again"]
     after = contents(doubled)

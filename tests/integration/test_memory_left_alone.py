@@ -20,7 +20,7 @@ from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.extract import apply_statements
 from aforesaid.memory.extraction.rules import statements
 from aforesaid.memory.files import FileChange
-from aforesaid.memory.history import History, OpenEntry
+from aforesaid.memory.history import Entry, History
 from aforesaid.memory.tool import MemoryTool
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
@@ -54,11 +54,9 @@ def saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]
     """Somebody saves whatever is about to be written, in that moment."""
     open_entry, touched = History.open, []
 
-    def open_and_edit(
-        history: History, at: int, reason: str, files: Sequence[FileChange]
-    ) -> OpenEntry:
+    def open_and_edit(history: History, at: int, reason: str, files: Sequence[FileChange]) -> Entry:
         made = open_entry(history, at, reason, files)
-        for each in made.files:
+        for each in files:
             each.path.parent.mkdir(parents=True, exist_ok=True)
             each.path.write_bytes(MINE)
             touched.append(each.path)
@@ -73,10 +71,16 @@ def saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]
 
 
 @pytest.mark.parametrize(
-    "command", [("pin", "api-port"), ("retire", "api-port"), ("restore", "old-one"), ("undo",)]
+    "command",
+    [
+        ("pin", "api-port"),
+        ("forget", "api-port"),
+        ("forget", "old-one", "--undo"),
+        ("memory", "undo"),
+    ],
 )
 def test_a_command_says_so_and_what_to_do(saved: list[Path], command: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(cli, ["memory", *command])
+    done = CliRunner().invoke(cli, command)
     assert isinstance(done.exception, Edited)
     assert "ry again" in str(done.exception)
     assert str(saved[0]) in str(done.exception)
@@ -87,9 +91,9 @@ def test_what_was_typed_into_the_editor_is_kept(saved: list[Path], tmp_path: Pat
     script = tmp_path / "editor.py"
     script.write_text("import sys; open(sys.argv[1], 'a').write('Typed.')")
     editor = shlex.join([sys.executable, str(script)])
-    done = CliRunner().invoke(cli, ["memory", "edit", "api-port"], env={"EDITOR": editor})
+    done = CliRunner().invoke(cli, ["edit", "api-port"], env={"EDITOR": editor})
     assert isinstance(done.exception, Edited)
-    found = re.search(r"Your text is kept: (\S+)", str(done.exception))
+    found = re.search(r"Your text is kept: (\S+)\. Fix", str(done.exception))
     assert found is not None
     kept = Path(found[1])
     assert kept.read_text().endswith("Typed.")

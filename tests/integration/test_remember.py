@@ -190,19 +190,17 @@ def test_an_agent_cannot_vouch_for_anything(project: Path, variable: str) -> Non
         ("pin", "1"),
         ("edit", "1"),
         ("edit", "1", "--title", "Obey the page"),
-        ("memory", "pin", NAME),
-        ("memory", "edit", NAME),
+        ("pin", NAME),
+        ("edit", NAME),
     ):
         done = aforesaid(*command, cwd=project, env=env)
         assert done.returncode == 1, command
-        assert (
-            f"Run `aforesaid {' '.join(command[:3]).split(' --')[0]}` in a terminal" in done.stderr
-        )
+        assert f"Run `aforesaid {' '.join(command[:2])}` in a terminal" in done.stderr
     shown = json.loads(aforesaid("show", "1", "--json", cwd=project).stdout)
     assert not any(shown[flag] for flag in ("pinned", "confirmed", "edited"))
     assert [each["pinned"] for each in listed(project)] == [False]
-    for command in (("verify", "1", "--off"), ("pin", "1", "--off"), ("memory", "unpin", NAME)):
-        assert aforesaid(*command, cwd=project, env=env).returncode == 0, command
+    for undo in (("verify", "1", "--off"), ("pin", "1", "--off"), ("pin", NAME, "--off")):
+        assert aforesaid(*undo, cwd=project, env=env).returncode == 0, undo
 
 
 def test_a_forgotten_memory_is_gone_and_comes_back(project: Path) -> None:
@@ -235,7 +233,7 @@ def test_a_forgotten_observation_is_gone_and_comes_back(project: Path) -> None:
     assert "Restored: #1" in aforesaid("forget", "1", "--undo", cwd=project).stdout
     assert aforesaid("show", "1", "--json", cwd=project).stdout == before
     assert "- #1 " in aforesaid("context", "--json", cwd=project).stdout
-    assert "Nothing was forgotten" in aforesaid("forget", cwd=project).stdout
+    assert "Nothing is hidden" in aforesaid("forget", cwd=project).stdout
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,7 @@ SAID = f"Look. <private>{PRIVATE}</private> Go on."
 def project(home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("AFORESAID_SYNTHESIS_PROVIDER", "rules")
     monkeypatch.setenv("SHOP_API_TOKEN", OWN)
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    monkeypatch.setenv("AFORESAID_WEB_PORT", str(47500 + number))
+    monkeypatch.setenv("AFORESAID_WEB_PORT", str(20_000 + os.getpid() % 10_000))
     folder = tmp_path / "shop"
     folder.mkdir()
     return folder

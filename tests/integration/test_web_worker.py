@@ -18,9 +18,8 @@ from tests.support.web_browser import Browser, opened
 
 @pytest.fixture(autouse=True)
 def own_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody else takes it while a worker is away."""
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    monkeypatch.setenv("AFORESAID_WEB_PORT", str(47400 + number))
+    """Below the range of ephemeral ports: no client's connection takes it while the worker is down."""
+    monkeypatch.setenv("AFORESAID_WEB_PORT", str(20_000 + os.getpid() % 10_000))
 
 
 def test_open_starts_everything_and_prints_a_link_that_is_good_once(home: Paths) -> None:

@@ -3,22 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aforesaid.cli.editor import SECTIONS, read_form, write_form
+from aforesaid.cli.editor import KEYS, read_form, write_form
 from aforesaid.model.observations import TYPES, Fields, Unusable, checked
 from aforesaid.text import clean
 from tests.support.tables import loop_over
 
 FIELDS: Fields = {
     "type": "bugfix",
-    "title": "Importer takes decimal commas",
+    "title": "Importer takes decimal commas: 1,5",
     "subtitle": None,
-    "facts": ["The cause was cell.parse().", "It has\n- two\n  lines"],
-    "narrative": "# not a comment\n\n[a link]\n\\[facts]\n[facts]",
+    "facts": ["The cause was cell.parse().", "It has\n- two\n  lines", "null", "1.10"],
+    "narrative": "# not a comment\n\n---\n[a link]\ntitle: none",
     "concepts": ["csv-import", "number-format"],
 }
-pieces = st.sampled_from(
-    [*(f"[{name}]" for name in SECTIONS), "\\", "- ", "  ", "\n", "#", '"', "'''"]
-)
+pieces = st.sampled_from([*KEYS, ": ", "---", "- ", "  ", "\n", "#", '"', "'''", "null", "1"])
 texts = st.lists(pieces | st.text(max_size=12), max_size=8).map("".join).map(clean).map(str.strip)
 lines = texts.map(lambda text: " ".join(text.split()) or None)
 items = st.lists(texts.filter(bool), max_size=4)
@@ -50,17 +48,8 @@ def test_any_text_comes_back_as_it_was(
 
 def test_the_form_explains_itself() -> None:
     form = write_form(12, FIELDS)
-    assert form.startswith("# Observation #12.")
+    assert form.startswith("---\n# Observation #12.")
     assert all(kind in form for kind in TYPES)
-
-
-def test_people_need_no_dashes_and_may_leave_empty_lines() -> None:
-    form = write_form(1, FIELDS | {"facts": []}).replace(
-        "[facts]\n", "[facts]\n\none\n\n- two\n\n\n", 1
-    )
-    found = read_form(form)
-    assert isinstance(found, dict)
-    assert found["facts"] == ["one", "two"]
 
 
 def test_a_title_on_two_lines_becomes_one() -> None:
@@ -73,20 +62,21 @@ def test_a_title_on_two_lines_becomes_one() -> None:
     ("form", "why"),
     [
         (write_form(1, FIELDS).replace("bugfix", "bug"), "'bug'"),
-        (write_form(1, FIELDS).replace("[subtitle]", ""), "[subtitle] is missing"),
-        (write_form(1, FIELDS) + "\n[title]\nagain", "[title] is there twice"),
-        ("", "[type]"),
-        ("not a form at all", "[concepts]"),
+        (write_form(1, FIELDS).replace("subtitle:", "# subtitle:"), "subtitle"),
+        (write_form(1, FIELDS).replace("title:", "title: again\ntitle:", 1), "twice"),
+        (write_form(1, FIELDS).replace("- csv-import", "- cause: csv"), "`concepts` is not a text"),
+        ("", "front matter"),
+        ("not a form at all", "front matter"),
     ],
 )
-def test_what_cannot_be_taken_is_told(form: str, why: str) -> None:
+def test_a_form_that_cannot_be_read_is_refused_with_the_reason(form: str, why: str) -> None:
     found = read_form(form)
     assert isinstance(found, Unusable)
     assert why in found.why
 
 
 def test_an_observation_must_say_something() -> None:
-    empty: Fields = dict.fromkeys(SECTIONS)
+    empty: Fields = dict.fromkeys((*KEYS, "narrative"))
     found = checked(empty | {"type": "change", "facts": [], "concepts": ["a"]})
     assert isinstance(found, Unusable)
 
@@ -94,3 +84,4 @@ def test_an_observation_must_say_something() -> None:
 @given(st.text())
 def test_whatever_an_editor_leaves_is_read_or_refused_without_an_error(text: str) -> None:
     assert isinstance(read_form(text), Unusable)
+    assert isinstance(read_form(f"---\n{text}\n---\n"), Unusable)

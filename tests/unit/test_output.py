@@ -2,7 +2,15 @@
 
 import pytest
 
-from aforesaid.cli.output import LEAST, break_words, duration, fit_columns, table, wrap
+from aforesaid.cli.output import (
+    LEAST,
+    break_words,
+    cell_width,
+    duration,
+    fit_columns,
+    table,
+    wrap,
+)
 from aforesaid.english import count
 from tests.support.tables import loop_over
 
@@ -62,7 +70,7 @@ def test_a_table_fits_and_nothing_is_missing_or_shredded(
 
 @pytest.mark.parametrize(("columns", "row"), TABLES[:2])
 def test_at_eighty_columns_there_is_a_table(columns: tuple[str, ...], row: tuple[str, ...]) -> None:
-    widths = fit_columns(columns, [row], 80 - 2 * len(columns), NUMBERS)
+    widths = fit_columns(columns, [row], 80 - 2 * (len(columns) - 1), NUMBERS)
     assert widths is not None
     for name, cell, width in zip(columns, row, widths, strict=True):
         assert width >= min(len(cell), 10 if name == "when" else LEAST), name
@@ -71,9 +79,19 @@ def test_at_eighty_columns_there_is_a_table(columns: tuple[str, ...], row: tuple
 def test_a_table_with_room_is_as_wide_as_its_cells() -> None:
     assert fit_columns(FILES, [FILE], 120, NUMBERS) == [34, 12, 10, 16]
     assert fit_columns(FILES, [FILE], 72, NUMBERS) == [34, 12, 10, 16]
-    assert fit_columns(FILES, [FILE], 50, NUMBERS) == [21, 12, 7, 10]
+    assert fit_columns(FILES, [FILE], 55, NUMBERS) == [23, 12, 10, 10]
     assert fit_columns(FILES, [FILE], 40, NUMBERS) is None
     assert fit_columns(FILES, [], 40, NUMBERS) == [4, 12, 10, 4]
+
+
+def test_wide_characters_take_two_cells(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    table(("id", "title", "n"), [("#1", "\u8a18" * 40, "3")], numbers=("n",))
+    lines = capsys.readouterr().out.splitlines()
+    assert "".join(lines).count("\u8a18") == 40
+    assert all(cell_width(line) <= 40 for line in lines)
 
 
 @pytest.mark.parametrize("width", [20, 60, 100])

@@ -1,9 +1,7 @@
-"""`aforesaid cost`: requests to models as a table and a chart by day."""
+"""`aforesaid cost`: requests to models as a table."""
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from datetime import date, timedelta
 from pathlib import Path
 
 import click
@@ -14,12 +12,8 @@ from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.model.requests import GROUPINGS, Spent
 from aforesaid.recall import resolve
-from aforesaid.synthesis.cost import Costs, load_costs, total_tokens
+from aforesaid.synthesis.cost import Costs, load_costs
 
-NARROW = 60
-MOST_DAYS = 31  # a chart of more does not fit on a screen
-WIDEST_BAR = 60
-BLOCKS = " ▏▎▍▌▋▊▉█"  # by eighths
 MILLION = 1_000_000
 SMALLEST = 0.0001  # dollars; less is shown as this, not as nothing
 
@@ -39,7 +33,6 @@ NUMBERS: Mapping[str, Callable[[Spent], str]] = {
     "received": lambda row: f"{row.received:,}",
     "dollars": dollars,
 }
-NARROW_NUMBERS = ("sent", "received", "dollars")
 
 
 @click.command()
@@ -80,46 +73,15 @@ def cost(by: str, since: int, project: str | None) -> None:
 
 
 def _print(costs: Costs) -> None:
-    figures = NUMBERS if out.terminal_width() >= NARROW else NARROW_NUMBERS
     rows = [
-        (row.label, *(NUMBERS[name](row) for name in figures)) for row in (*costs.rows, costs.total)
+        (row.label, *(NUMBERS[name](row) for name in NUMBERS)) for row in (*costs.rows, costs.total)
     ]
     place = f" for {costs.project}" if costs.project else ""
     out.say(out.heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
-    out.table((f"by {costs.by}", *figures), rows, numbers=figures)
-    # A terminal that cannot print them gets `#`.
-    blocks = bool(BLOCKS.encode(sys.stdout.encoding or "ascii", "ignore").strip())
-    for line in chart(costs.days, out.terminal_width(), blocks=blocks):
-        out.say(line)
-    out.say()
+    out.table((f"by {costs.by}", *NUMBERS), rows, numbers=NUMBERS)
     each, written = costs.each, costs.written
     if each is not None:
         out.say(
             f"{count(written.observations, 'observation')} and {count(written.summaries, 'summary')} "
             f"written by models: {each:,} tokens each."
         )
-
-
-def chart(days: Sequence[Spent], width: int, *, blocks: bool) -> list[str]:
-    """One bar per day, days without a request included."""
-    if not days:
-        return []
-    known = {day.label: total_tokens(day) for day in days}
-    last = date.fromisoformat(days[-1].label)
-    first = max(date.fromisoformat(days[0].label), last - timedelta(days=MOST_DAYS - 1))
-    labels = [str(first + timedelta(days=n)) for n in range((last - first).days + 1)]
-    most = max(1, *(known.get(label, 0) for label in labels))
-    digits = len(f"{most:,}")
-    room = max(4, min(WIDEST_BAR, width - len(labels[0]) - digits - 3))
-    return [
-        f"{label} {number:>{digits},} {bar(number / most, room, blocks=blocks)}".rstrip()
-        for label, number in ((label, known.get(label, 0)) for label in labels)
-    ]
-
-
-def bar(share: float, room: int, *, blocks: bool) -> str:
-    """A small share is never drawn as nothing."""
-    if not blocks:
-        return "#" * (max(1, round(share * room)) if share else 0)
-    eighths = max(1, round(share * room * 8)) if share else 0
-    return BLOCKS[8] * (eighths // 8) + BLOCKS[eighths % 8].strip()

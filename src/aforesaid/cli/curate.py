@@ -1,5 +1,5 @@
-"""`aforesaid edit`, `merge`, `pin`, `verify`, `forget` and `purge`: what a person changes about what is
-remembered. The worker does it."""
+"""`aforesaid edit`, `merge`, `pin`, `verify`, `forget` and `purge`: changes of observations and memories.
+The worker writes observations."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,14 +14,15 @@ from aforesaid.cli import arguments, editor, memory
 from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, ConfigError, Edited, NotFound, WorkerError
+from aforesaid.memory import curation
 from aforesaid.model import observations
+from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Fields, Unusable
 from aforesaid.model.purge import Erasure, Needle, What
 from aforesaid.model.search import OBSERVATION, PROMPT, SESSION
 from aforesaid.recall import resolve
 from aforesaid.text import clean, one_line
 
-SUFFIX = ".txt"
 STEPS = {
     "waiting": "Waiting for the current job",
     "looking": "Searching",
@@ -37,8 +38,15 @@ RESUME = " `aforesaid worker restart` resumes it."
 CONTINUES = "It continues in the background; `aforesaid status` reports a failure."
 
 
+def _complete(
+    context: click.Context, parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    numbers = arguments.complete_observations(context, parameter, typed)
+    return [*memory.complete_memories(context, parameter, typed), *numbers]
+
+
 @click.command()
-@arguments.observation_argument
+@click.argument("what", metavar="ID|NAME", shell_complete=_complete)
 @click.option("--title", help="What it is about, in a few words.")
 @click.option("--subtitle", help="One sentence.")
 @click.option("--narrative", help="The whole story.")
@@ -53,31 +61,36 @@ CONTINUES = "It continues in the background; `aforesaid status` reports a failur
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Read a form that was filled in before.",
 )
-@click.option("--undo", is_flag=True, help="Undo your last edit instead.")
+@click.option("--undo", is_flag=True, help="Undo your last edit of an observation instead.")
 @out.json_option
 def edit(
-    key: int,
+    what: str,
     facts: tuple[str, ...],
     concepts: tuple[str, ...],
     file: Path | None,
     undo: bool,
     **texts: str | None,
 ) -> None:
-    """Edit observation ID.
+    """Edit observation ID or memory NAME.
 
-    Without an option your editor ($VISUAL or $EDITOR) opens a form. An empty value clears a field; only the
-    title is required.
+    Without an option your editor ($VISUAL or $EDITOR) opens it as a Markdown file with front matter. The
+    other options are for observations: an empty value clears a field; only the title is required.
     An edited observation counts as verified, and `synthesize --again` keeps it.
     """
-    observation = resolve.find_observation(arguments.open_store(), key)
-    before = observations.draft_fields(observation.draft)
     options: Fields = {n: clean(v).strip() or None for n, v in texts.items() if v is not None}
-    for name, values in (("facts", facts), ("concepts", concepts)):
+    for field, values in (("facts", facts), ("concepts", concepts)):
         if values:
-            options[name] = [item for value in values if (item := clean(value).strip())]
+            options[field] = [item for value in values if (item := clean(value).strip())]
+    if undo and (options or file):
+        raise click.UsageError("--undo cannot be combined with other options.")
+    if name := arguments.memory_name(what):
+        if options or undo:
+            raise click.UsageError("These options are for an observation, such as 12 or #12.")
+        _edit_memory(name, file)
+        return
+    key = arguments.observation_id(what)
+    observation = resolve.find_observation(arguments.open_store(), key)
     if undo:
-        if options or file:
-            raise click.UsageError("--undo cannot be combined with other options.")
         answer = arguments.call_worker("unedit", id=key)
         if not answer["found"]:
             raise NotFound(f"There is no edit of #{key} to undo.")
@@ -86,29 +99,32 @@ def edit(
         out.report({"id": key, "left": left}, f"The last edit of #{key} was undone.{more}")
         return
     arguments.require_user(f"edit {key}")
+    before = observations.draft_fields(observation.draft)
     if options:
         after = _usable(observations.checked(before | options))
         _store_edit(key, _usable(observations.changes(before, after)))
         return
-    text = (
-        file.read_text("utf-8", "replace")
-        if file
-        else editor.open_editor(
-            editor.write_form(key, before),
-            suffix=SUFFIX,
-            otherwise="say what to change: `aforesaid edit ID --title …`.",
-        )
-    )
-    if text is None:
-        _store_edit(key, {})
-        return
-    try:
-        changed = _usable(observations.changes(before, _usable(editor.read_form(text))))
+    fix = "say what to change: `aforesaid edit ID --title …`."
+    with editor.edited(editor.write_form(key, before), str(key), file, otherwise=fix) as text:
+        changed: Fields = {}
+        if text is not None:
+            changed = _usable(observations.changes(before, _usable(editor.read_form(text))))
         _store_edit(key, changed, version=observations.draft_version(observation.draft))
-    except AforesaidError as error:
-        kept = file or editor.save_draft(text, str(key), suffix=SUFFIX)
-        fix = f"Your text is kept: {kept}. Fix it, then: aforesaid edit {key} --form {kept}"
-        raise type(error)(f"{error} {fix}") from None
+
+
+def _edit_memory(name: str, file: Path | None) -> None:
+    arguments.require_user(f"edit {name}")
+    memories = memory.current_memories()
+    stored = curation.get_own_memory(memories, name)
+    before, fix = stored.path.read_text("utf-8"), f"edit {stored.path} itself."
+    with editor.edited(before, stored.memory.name, file, otherwise=fix) as text:
+        changed = text is not None and text != before
+        if changed:
+            curation.rewrite_memory(memories, stored, str(text), stored.checksum)
+            memory.notify_worker(stored.memory.name)
+    done = f"Changed: {stored.memory.name}. `aforesaid memory undo` undoes it."
+    value = {"name": stored.memory.name, "changed": changed}
+    out.report(value, done if changed else "No changes.")
 
 
 def _usable(fields: Fields | Unusable) -> Fields:
@@ -168,17 +184,23 @@ def merge(key: int, into: str | None, undo: bool) -> None:
 
 
 @click.command()
-@arguments.observation_argument
+@click.argument("what", metavar="ID|NAME", shell_complete=_complete)
 @click.option("--off", is_flag=True, help="Unpin it.")
 @out.json_option
-def pin(key: int, off: bool) -> None:
-    """Put observation ID first in every brief of its project, or undo that."""
+def pin(what: str, off: bool) -> None:
+    """Put observation ID or memory NAME first in every brief, or undo that. Dreams do not change it."""
     if not off:
-        arguments.require_user(f"pin {key}")
+        arguments.require_user(f"pin {what}")
+    state = "no longer pinned" if off else "pinned"
+    if name := arguments.memory_name(what):
+        curation.pin_memory(memory.current_memories(), name, pinned=not off)
+        memory.notify_worker(name)
+        out.report({"name": name, "pinned": not off}, f"{name} is {state}.")
+        return
+    key = arguments.observation_id(what)
     if not arguments.call_worker("pin", id=key, pinned=not off)["found"]:
         raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
-    text = f"#{key} is {'no longer pinned' if off else 'pinned'}."
-    out.report({"id": key, "pinned": not off}, text)
+    out.report({"id": key, "pinned": not off}, f"#{key} is {state}.")
 
 
 @click.command()
@@ -201,43 +223,27 @@ def verify(key: int, off: bool) -> None:
     out.report({"id": bearer, "verified": not off}, text)
 
 
-def _complete(
-    context: click.Context, parameter: click.Parameter, typed: str
-) -> list[CompletionItem]:
-    numbers = arguments.complete_observations(context, parameter, typed)
-    return [*memory.complete_memories(context, parameter, typed), *numbers]
-
-
 @click.command()
 @click.argument("what", metavar="[ID|NAME]", required=False, shell_complete=_complete)
 @click.option("--undo", is_flag=True, help="Restore it.")
-@click.option("--erase", is_flag=True, help="Delete it for good, with its sources: see `purge`.")
-@click.option("--yes", is_flag=True, help="With --erase: do not ask.")
 @out.json_option
-def forget(what: str | None, undo: bool, erase: bool, yes: bool) -> None:
+def forget(what: str | None, undo: bool) -> None:
     """Hide a memory (NAME) or an observation (ID). Can be undone. Without either: list what is hidden.
 
     A hidden observation, with what is merged into it, is not found, injected or in briefs; the prompts and
-    events it was made from stay. A memory is retired: `aforesaid memory list --retired`.
+    events it was made from stay. `aforesaid purge` erases for good.
     """
-    if erase and (what is None or undo):
-        raise click.UsageError("--erase needs the ID or NAME, and cannot be undone.")
-    if yes and not erase:
-        raise click.UsageError("--yes goes with --erase.")
-    if what is None and undo:
-        raise click.UsageError("--undo needs the ID or NAME. `aforesaid forget` lists them.")
     if what is None:
+        if undo:
+            raise click.UsageError("--undo needs the ID or NAME. `aforesaid forget` lists them.")
         _list_hidden()
-    elif erase and (name := arguments.memory_name(what)):
-        memories = memory.current_memories()
-        found = (*memories.all().memories, *memories.retired().memories)
-        if name not in {each.memory.name for each in found}:
-            raise NotFound(f"There is no memory {name!r} here. See `aforesaid memory list`.")
-        run_purge(Erasure("memory", name=name, directory=str(Path.cwd())), yes=yes)
-    elif erase:
-        run_purge(_find_erasure(f"#{arguments.observation_id(what)}"), yes=yes)
     elif name := arguments.memory_name(what):
-        name = memory.restore_by_name(name) if undo else memory.retire_by_name(name, "by request")
+        memories = memory.current_memories()
+        if undo:
+            name = curation.restore_memory(memories, name)
+        else:
+            name = curation.retire_memory(memories, name, "by request")
+        memory.notify_worker(name, "restored" if undo else "retired")
         _report_hidden(undo, {"name": name}, name, name)
     else:
         key = arguments.observation_id(what)
@@ -251,7 +257,7 @@ def forget(what: str | None, undo: bool, erase: bool, yes: bool) -> None:
 
 
 def _report_hidden(undo: bool, value: dict[str, Any], key: str, title: str) -> None:
-    text = f"Forgotten: {title}\n`aforesaid forget {key} --undo` restores it."
+    text = f"Hidden: {title}\n`aforesaid forget {key} --undo` restores it."
     out.report(value | {"forgotten": not undo}, f"Restored: {title}" if undo else text)
 
 
@@ -270,7 +276,7 @@ def _list_hidden() -> None:
     for each in found:
         name, when = each.get("name") or f"#{each['id']}", clock.day_and_time(each["at"])
         rows.append((name, when, each["title"] or "Untitled"))
-    nothing = "Nothing was forgotten in this project."
+    nothing = "Nothing is hidden in this project."
     out.report_table(found, ("id", "when", "title"), rows, empty=nothing)
 
 
@@ -287,7 +293,8 @@ def _list_hidden() -> None:
 def purge(
     what: str | None, text: str | None, secrets: bool, project: str | None, **given: Any
 ) -> None:
-    """Erase for good: an observation (12), a turn (prompt:3), a session, a project, a period, or a text.
+    """Erase for good: an observation (12), a memory (memory:NAME), a turn (prompt:3), a session, a project, a
+    period, or a text.
 
     Also erases what was derived from it, in the index, memories and their history, prepared copies, the log
     and backups, which are rewritten. Cannot be undone, and no transcript restores it.
@@ -318,6 +325,13 @@ def purge(
 
 
 def _find_erasure(what: str) -> Erasure:
+    kind, _, name = what.partition(":")
+    if kind == MEMORY:
+        memories = memory.current_memories()
+        found = (*memories.all().memories, *memories.retired().memories)
+        if name not in {each.memory.name for each in found}:
+            raise NotFound(f"There is no memory {name!r} here. See `aforesaid memory list`.")
+        return Erasure("memory", name=name, directory=str(Path.cwd()))
     store = arguments.open_store()
     kind, key = resolve.parse_id(store, what)
     if kind not in (OBSERVATION, PROMPT, SESSION):

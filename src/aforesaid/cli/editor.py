@@ -1,95 +1,80 @@
-"""The user's editor, and an observation as a form to edit in it.
-
-The form has sections instead of TOML or XML: the only text that needs an escape is a line that looks like
-the head of a section. What was not edited is read back unchanged.
-"""
+"""The user's editor, and an observation as a text to edit in it: with front matter, like a memory."""
 
 import os
-import re
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from aforesaid.errors import ConfigError
+from aforesaid.errors import AforesaidError, ConfigError
+from aforesaid.memory.format import (
+    SUFFIX,
+    InvalidMemory,
+    dump_front_matter,
+    parse_front_matter,
+    split_front_matter,
+)
 from aforesaid.model.observations import TYPES, Fields, Unusable, checked
 from aforesaid.text import clean
 
 HELP = """\
 # Observation #{number}. Save and close to store it; close without saving to leave it as it is.
-# The lines above [type] are ignored. Each section ends where the next one begins.
-# type is one of: {types}.
-# facts: one per line; an indented line continues the one above. concepts: one per line.
+# type is one of: {types}. The narrative is below the second line of dashes.
 """
 LISTS = ("facts", "concepts")
-SECTIONS = ("type", "title", "subtitle", "facts", "narrative", "concepts")
-HEAD = re.compile(rf"\[({'|'.join(SECTIONS)})\][ \t]*")
-ESCAPED = re.compile(rf"\\+\[(?:{'|'.join(SECTIONS)})\][ \t]*")
-BULLET = "- "
-CONTINUED = "  "
+KEYS = ("type", "title", "subtitle", *LISTS)
 
 
-def open_editor(text: str, *, suffix: str, otherwise: str) -> str | None:
-    """Returns the edited text; None if it was not saved. `otherwise`: what to do without an editor."""
+@contextmanager
+def edited(text: str, name: str, file: Path | None, *, otherwise: str) -> Iterator[str | None]:
+    """The text as the editor leaves it, or a `file` that was filled in before; None if it was not saved.
+    After an error in the body, it is kept in a temporary file. `otherwise`: what to do without an editor."""
+    found = file.read_text("utf-8", "replace") if file else _open_editor(text, otherwise)
+    try:
+        yield found
+    except AforesaidError as error:
+        if file is None:
+            handle, path = tempfile.mkstemp(prefix=f"aforesaid-{name}-", suffix=SUFFIX)
+            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
+                stream.write(found or "")
+            file = Path(path)
+        fix = f"Your text is kept: {file}. Fix it, then: aforesaid edit {name} --form {file}"
+        raise type(error)(f"{error} {fix}") from None
+
+
+def _open_editor(text: str, otherwise: str) -> str | None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor is None and not sys.stdin.isatty():
         raise ConfigError(f"There is no terminal to open an editor on. Set EDITOR, or {otherwise}")
-    return click.edit(text, editor=editor, extension=suffix)
-
-
-def save_draft(text: str, name: str, *, suffix: str) -> Path:
-    """Keeps text that could not be stored in a temporary file, readable by its owner only."""
-    handle, path = tempfile.mkstemp(prefix=f"aforesaid-{name}-", suffix=suffix)
-    with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
-        stream.write(text)
-    return Path(path)
+    return click.edit(text, editor=editor, extension=SUFFIX)
 
 
 def write_form(number: int, fields: Fields) -> str:
-    parts = [HELP.format(number=number, types=", ".join(TYPES))]
-    for name in SECTIONS:
-        value = fields[name]
-        if isinstance(value, list):
-            lines = [BULLET + item.replace("\n", f"\n{CONTINUED}") for item in value]
-        else:
-            lines = (value or "").split("\n")
-        parts.append("\n".join((f"[{name}]", *map(_escape, lines), "")))
-    return "\n".join(parts)
+    about = HELP.format(number=number, types=", ".join(TYPES))
+    head = dump_front_matter({key: fields[key] or "" for key in KEYS}, texts=KEYS)
+    return f"---\n{about}{head}---\n{fields['narrative'] or ''}\n"
 
 
 def read_form(text: str) -> Fields | Unusable:
-    sections: dict[str, list[str]] = {}
-    current: list[str] = []
-    for line in clean(text).split("\n"):
-        if head := HEAD.fullmatch(line):
-            if head[1] in sections:
-                return Unusable(f"[{head[1]}] is there twice")
-            current = sections[head[1]] = []
-        else:
-            current.append(line.removeprefix("\\") if ESCAPED.fullmatch(line) else line)
-    missing = [f"[{name}]" for name in SECTIONS if name not in sections]
-    if missing:
+    parts = split_front_matter(clean(text))
+    if parts is None:
+        return Unusable("it does not begin with front matter between two lines `---`")
+    try:
+        head = parse_front_matter(parts[0])
+    except InvalidMemory as error:
+        return Unusable(str(error))
+    if set(head) != set(KEYS):
         return Unusable(
-            f"{', '.join(missing)} is missing; leave a section empty, but leave its head"
+            f"its front matter must have the keys {', '.join(KEYS)}, which may be empty"
         )
-    return checked(
-        {
-            name: _read_items(lines) if name in LISTS else "\n".join(lines).strip() or None
-            for name, lines in sections.items()
-        }
-    )
-
-
-def _read_items(lines: list[str]) -> list[str]:
-    items: list[str] = []
-    for line in lines:
-        if items and (line.startswith(CONTINUED) or not line.strip()):
-            items[-1] += "\n" + line.removeprefix(CONTINUED)
-        elif line.strip():
-            items.append(line.removeprefix(BULLET))
-    return [item for each in items if (item := each.strip())]
-
-
-def _escape(line: str) -> str:
-    return "\\" + line if HEAD.fullmatch(line) or ESCAPED.fullmatch(line) else line
+    fields: Fields = {"narrative": parts[1].strip() or None}
+    for key in KEYS:
+        values = head[key] if isinstance(head[key], list) else [head[key]]
+        if any(isinstance(value, dict | list) for value in values):
+            return Unusable(f"an item of `{key}` is not a text: put it into quotes")
+        texts = [text for value in values if value is not None and (text := str(value).strip())]
+        fields[key] = texts if key in LISTS else " ".join(texts) or None
+    return checked(fields)

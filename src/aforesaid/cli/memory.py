@@ -11,8 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from aforesaid import clock, wiring
-from aforesaid.cli import arguments, editor
-from aforesaid.cli.output import json_option, print_if_json, report, report_table, say, wants_json
+from aforesaid.cli import arguments
+from aforesaid.cli.output import json_option, print_if_json, report_table, say, wants_json
 from aforesaid.clock import day_and_time
 from aforesaid.errors import AforesaidError, ConfigError, Edited, MemoryRefused
 from aforesaid.memory import curation
@@ -22,7 +22,6 @@ from aforesaid.text import clean, fenced, one_line
 if TYPE_CHECKING:
     from aforesaid.memory.changes import Memories, UndoResult
 
-SUFFIX = ".md"
 ID_LENGTH, LISTED = 12, 5
 DREAM_SECONDS = 900.0  # a model may take long
 WHERE = {OF_USER: "in all projects", OF_TEAM: "for everybody who works on this repository"}
@@ -38,18 +37,6 @@ def notify_worker(name: str | None = None, what: str = "changed") -> None:
         arguments.call_worker("memories-changed", dir=str(Path.cwd()), name=name, what=what)
 
 
-def retire_by_name(name: str, why: str) -> str:
-    name = curation.retire_memory(current_memories(), name, why)
-    notify_worker(name, "retired")
-    return name
-
-
-def restore_by_name(name: str) -> str:
-    name = curation.restore_memory(current_memories(), name)
-    notify_worker(name, "restored")
-    return name
-
-
 def complete_memories(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
     with suppress(AforesaidError, OSError):
         found = (each.memory for each in current_memories().all().memories)
@@ -59,15 +46,12 @@ def complete_memories(_: click.Context, __: click.Parameter, typed: str) -> list
     return []
 
 
-name_argument = click.argument("name", shell_complete=complete_memories)
-
-
 @click.group()
 def memory() -> None:
     """Curated memories: Markdown files that are injected into sessions where a prompt needs them.
 
-    They are written automatically from what you say; `aforesaid remember` adds one. Every change can be
-    undone.
+    They are written automatically from what you say; `aforesaid remember` adds one; `edit`, `pin` and
+    `forget` take its name. Every change can be undone.
     """
 
 
@@ -98,14 +82,10 @@ def list_memories(retired: bool) -> None:
 
 
 @memory.command()
-@name_argument
+@click.argument("name", shell_complete=complete_memories)
 @json_option
 def show(name: str) -> None:
     """Show a memory and its sources."""
-    show_memory(name)
-
-
-def show_memory(name: str) -> None:
     stored = curation.get_memory(current_memories(), name)
     if print_if_json(curation.memory_json(stored)):
         return
@@ -121,67 +101,6 @@ def show_memory(name: str) -> None:
     if one.files:
         say(f"About: {', '.join(clean(path) for path, _ in one.files)}")
     say(f"File: {stored.path}")
-
-
-@memory.command()
-@name_argument
-def edit(name: str) -> None:
-    """Edit a memory in your editor ($VISUAL or $EDITOR). You can also edit the file itself."""
-    arguments.require_user(f"memory edit {name}")
-    memories = current_memories()
-    stored = curation.get_own_memory(memories, name)
-    before = stored.path.read_text("utf-8")
-    text = editor.open_editor(before, suffix=SUFFIX, otherwise=f"edit {stored.path} itself.")
-    if text is None or text == before:
-        say("Nothing was changed.")
-        return
-    try:
-        curation.rewrite_memory(memories, stored, text, stored.checksum)
-    except AforesaidError as error:
-        kept = editor.save_draft(text, stored.memory.name, suffix=SUFFIX)
-        raise type(error)(f"{error} Your text is kept: {kept}") from None
-    notify_worker(stored.memory.name)
-    say(f"Changed: {stored.memory.name}. `aforesaid memory undo` undoes it.")
-
-
-@memory.command()
-@name_argument
-@json_option
-def pin(name: str) -> None:
-    """Keep a memory first in the index, and out of dreams."""
-    arguments.require_user(f"memory pin {name}")
-    curation.pin_memory(current_memories(), name, pinned=True)
-    notify_worker(name)
-    report({"name": name}, f"{name} is pinned.")
-
-
-@memory.command()
-@name_argument
-@json_option
-def unpin(name: str) -> None:
-    """Undo `pin`."""
-    curation.pin_memory(current_memories(), name, pinned=False)
-    notify_worker(name)
-    report({"name": name}, f"{name} is no longer pinned.")
-
-
-@memory.command()
-@name_argument
-@click.option("--why", default="by request", show_default=True, help="The reason, for the log.")
-@json_option
-def retire(name: str, why: str) -> None:
-    """Hide a memory. It is kept, and `restore` restores it."""
-    name = retire_by_name(name, why)
-    report({"name": name}, f"Retired: {name}. `aforesaid memory restore {name}` restores it.")
-
-
-@memory.command()
-@click.argument("name")
-@json_option
-def restore(name: str) -> None:
-    """Restore a retired memory."""
-    name = restore_by_name(name)
-    report({"name": name}, f"Restored: {name}")
 
 
 @memory.command()

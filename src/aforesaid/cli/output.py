@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any, NoReturn, TypeVar
 
 import click
@@ -28,9 +29,9 @@ TYPE_COLOURS = {
 }
 
 GAP = 2  # between the columns of a table
-WHOLE = ("id", "session", "type")  # columns that are copied from: never broken
+WHOLE = ("id", "session", "type")  # columns that are never broken
 TIME = "when"
-LEAST, EASY = 16, 28  # characters of a text column: readable, comfortable
+LEAST, EASY = 16, 28  # cells of a text column: readable, comfortable
 LONGEST_WORD = 24  # a word up to this length is not broken in a table
 COLOUR = re.compile(r"(\x1b\[(?:[0-4]|[39]\d|1?0)(?:;\d{1,3}){0,4}m)")  # as click.style writes them
 WORDS = re.compile(r"( *)([^ ]+)")
@@ -200,57 +201,54 @@ def bar(label: str) -> Iterator[Show]:
 def table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Collection[str] = ()
 ) -> None:
-    """Prints a table that fits the terminal; where it is too narrow for one, a line per cell. Cells are
-    captured text: cleaned, and never interpreted as markup. The columns of `numbers` are aligned to the right
-    and never broken."""
+    """Prints a table that fits the terminal; where it is too narrow for one, a line per cell. The columns of
+    `numbers` are aligned to the right and never broken."""
     cells = [[clean(cell) for cell in row] for row in rows]
     width = terminal_width()
-    widths = fit_columns(columns, cells, width - GAP * len(columns), numbers)
+    widths = fit_columns(columns, cells, width - GAP * (len(columns) - 1), numbers)
     if widths is None:
-        from textwrap import indent
-
         label = max(map(len, columns)) + GAP
-        say()
         for row in cells:
             for column, cell in zip(columns, row, strict=True):
-                if cell:
-                    text = indent(break_words(cell, max(8, width - label)), " " * label)
-                    say(styled(f"{column:<{label}}", dim=True) + text[label:])
+                lines = break_words(cell, max(8, width - label)).split("\n")
+                text = f"\n{' ' * label}".join(lines)
+                say(styled(f"{column:<{label}}", dim=True) + text)
             say()
         return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    view = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-    for column, size in zip(columns, widths, strict=True):
-        view.add_column(
-            column, overflow="fold", width=size, justify="right" if column in numbers else "left"
-        )
-    for row in cells:
-        styles = (
-            {"type": TYPE_COLOURS.get(c, ""), "id": "bold"}.get(n, "")
-            for n, c in zip(columns, row, strict=True)
-        )
-        view.add_row(*map(Text, map(break_words, row, widths), styles))
-    # rich honours NO_COLOR, a dumb terminal and a pipe by itself.
-    Console(highlight=False, width=width).print(view)
+    for number, texts in enumerate([columns, *cells]):
+        broken = [break_words(*each).split("\n") for each in zip(texts, widths, strict=True)]
+        for line in zip_longest(*broken, fillvalue=""):
+            parts = []
+            for column, text, size in zip(columns, line, widths, strict=True):
+                padding = " " * (size - cell_width(text))
+                is_head = number == 0
+                colour = TYPE_COLOURS.get(text) if column == "type" else None
+                shown = styled(text, bold=is_head or column == "id" or None, fg=colour)
+                parts.append(padding + shown if column in numbers else shown + padding)
+            say((" " * GAP).join(parts).rstrip())
 
 
 def break_words(text: str, width: int) -> str:
     """Breaks text into lines between words; a word that is too long, after a slash, hyphen or the like."""
     lines: list[str] = []
     for word in text.split():
-        pieces = [word] if len(word) <= width else PIECES.findall(word)
+        pieces = [word] if cell_width(word) <= width else PIECES.findall(word)
         joint = " "
         for piece in pieces:
-            if lines and len(lines[-1]) + len(joint) + len(piece) <= width:
+            if lines and cell_width(lines[-1] + joint + piece) <= width:
                 lines[-1] += joint + piece
             else:
-                lines.append(piece)
+                lines += _chop(piece, width)
             joint = ""
     return "\n".join(lines)
+
+
+def _chop(text: str, width: int) -> list[str]:
+    if cell_width(text) <= width:
+        return [text]
+    from rich.cells import chop_cells
+
+    return chop_cells(text, width)
 
 
 def fit_columns(
@@ -258,34 +256,25 @@ def fit_columns(
 ) -> list[int] | None:
     """Returns the width of each column, in all at most `room`; None if there is no room for a table.
 
-    Times shrink first (to a day above an hour) and headings to one word per line, then text columns, but
-    never below their longest word. Ids and numbers are never broken."""
-    widths, natural, texts = [], [], []
+    Long texts shrink first, then times (to a day above an hour), then short texts, none below its longest
+    word. Ids and numbers are never broken, and their headings are between words."""
+    widths, least = [], []
     for n, name in enumerate(columns):
         cells = [row[n] for row in rows]
-        natural.append(max(map(cell_width, (name, *cells))))
-        texts.append(name != TIME and name not in (*WHOLE, *numbers))
-        if texts[n]:
-            pieces = (part for cell in cells for w in cell.split() for part in PIECES.findall(w))
-            longest = min(LONGEST_WORD, max(map(cell_width, pieces), default=0))
-            widths.append(min(natural[n], max(LEAST, longest)))
+        widths.append(max(map(cell_width, (name, *cells))))
+        words = [*name.split(), *(word for cell in cells for word in cell.split())]
+        if name in (*WHOLE, *numbers):
+            least.append(max(map(cell_width, (*name.split(), *cells))))
+        elif name == TIME:
+            least.append(max(map(cell_width, words)))
         else:
-            parts = (part for cell in cells for part in (cell.split() if name == TIME else [cell]))
-            widths.append(max(map(cell_width, (*name.split(), *parts)), default=0))
-    if sum(widths) > room:
+            pieces = (piece for word in words for piece in PIECES.findall(word))
+            longest = min(LONGEST_WORD, max(map(cell_width, pieces), default=0))
+            least.append(min(widths[n], max(LEAST, longest)))
+    if sum(least) > room:
         return None
-    easy = [min(width, EASY) for width in natural]
-    first = texts.index(True) if True in texts else 0  # what the row is about
-    for wanted in (
-        {first: easy[first]},
-        {n: easy[n] for n, is_text in enumerate(texts) if is_text},
-        {n: natural[n] for n, is_text in enumerate(texts) if not is_text},
-        dict(enumerate(natural)),
-    ):
-        # Widened as far as there is room, the one that lacks most first.
-        for _ in range(room - sum(widths)):
-            lack, n = max(((width - widths[n], n) for n, width in wanted.items()), default=(0, 0))
-            if lack <= 0:
-                break
-            widths[n] += 1
+    while sum(widths) > room:
+        loose = [n for n, width in enumerate(widths) if width > least[n]]
+        n = max(loose, key=lambda n: (widths[n] > EASY, columns[n] == TIME, widths[n]))
+        widths[n] -= 1
     return widths

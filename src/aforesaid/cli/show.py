@@ -38,15 +38,16 @@ SUMMARY_PARTS = {
     help="How much of it.",
 )
 @out.json_option
-def show(what: str, level: str) -> None:
+@click.pass_context
+def show(context: click.Context, what: str, level: str) -> None:
     """Show observation ID (a number such as 12 or #12) or session ID (its first letters are enough).
 
     Also by name, as search prints it: summary:7, prompt:3, event:9, memory:NAME.
     """
     if what.startswith("memory:"):
-        from aforesaid.cli.memory import show_memory
+        from aforesaid.cli.memory import show as show_memory
 
-        show_memory(what.removeprefix("memory:"))
+        context.invoke(show_memory, name=what.removeprefix("memory:"))
         return
     whole = level == FULL or not out.wants_json()
     found = arguments.ask("show", what=what, level=level, whole=whole)

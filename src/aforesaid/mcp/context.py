@@ -1,19 +1,16 @@
 """What a tool call works on: the store, the search over it, and the agent's project; and the call itself.
 
-The server lives as long as the agent's session, while the database may appear, be replaced or be repaired. A
-call uses one store from beginning to end, whatever happens to the database meanwhile.
+The server lives as long as the agent's session, while the database may appear, be replaced or be repaired.
+Calls run one after the other, so each uses one store from beginning to end.
 """
 
 import os
-import threading
-import weakref
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 
-from aforesaid import clock as clocks
 from aforesaid import log, switches, wiring
 from aforesaid.agents.registry import DEFAULT, current_session, project_directory
 from aforesaid.clock import Clock
@@ -49,68 +46,26 @@ class Reply:
     is_error: bool = False
 
 
-@cache
-def process_context() -> "Context":
-    return Context(os.environ, clocks.now)
-
-
 def call(context: "Context", name: str, arguments: Mapping[str, object] | None) -> Reply:
     """Always returns a reply: a server that died would take all tools with it."""
     tool = BY_NAME.get(name)
     if tool is None:
         return Reply(f"There is no such tool. There are: {', '.join(BY_NAME)}.", is_error=True)
     try:
-        values = read(tool.parameters, arguments)
-        with context.open() as opened:
-            text = tool.run(opened, values)
-            if why := opened.paused():
-                text = f"{text}\n{PAUSED.format(why=why)}"
-            return Reply(sqlite_safe(text))
+        context.close_replaced()
+        text = tool.run(context, read(tool.parameters, arguments))
+        if why := context.paused():
+            text = f"{text}\n{PAUSED.format(why=why)}"
+        return Reply(sqlite_safe(text))
     except (Misused, AforesaidError) as error:
+        if isinstance(error, StoreError):
+            context.close()
         why = str(error)
     except Exception as error:  # a bug, a damaged file
+        context.close()
         log.warning("tool.failed", tool=tool.name, error=log.cause(error))
         why = FAILED.format(why=type(error).__name__)
     return Reply(sqlite_safe(fenced(why)), is_error=True)
-
-
-class OpenStore:
-    """Closed when its last user drops it: SQLite crashes if a connection is closed while in use."""
-
-    def __init__(self, home: wiring.Home, clock: Clock) -> None:
-        self.store = wiring.open_for_reading(home.paths)
-        self.searcher = wiring.searcher(self.store, home.settings, clock)
-        self.ranker = MemoryRanker(self.searcher.encoder)
-        # Not at the end of the process, when calls may still be running.
-        weakref.finalize(self, self.store.close).atexit = False
-
-
-class StorePool:
-    """Shares one open store between calls, and opens the file again when it was replaced."""
-
-    def __init__(self, env: Mapping[str, str], clock: Clock) -> None:
-        self._env, self._clock = env, clock
-        self._lock = threading.Lock()
-        self._file: tuple[int, int] | None = None  # device and inode
-        self._current: OpenStore | None = None
-
-    def get(self) -> OpenStore:
-        with self._lock:
-            home = wiring.home(self._env)
-            file = None
-            with suppress(OSError):
-                found = home.paths.database.stat()
-                file = found.st_dev, found.st_ino
-            if self._current is None or self._file != file:
-                self._current = None
-                self._current, self._file = OpenStore(home, self._clock), file
-            return self._current
-
-    def drop(self, opened: OpenStore | None = None) -> None:
-        """It, or whichever is current, is not used again; it may be repaired before the next call."""
-        with self._lock:
-            if opened in (None, self._current):
-                self._current = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,57 +80,45 @@ class Scope:
 
 
 class Context:
-    """Of the server, or of one call: see `open`. Opens the store when it is first needed."""
+    """Opens the store when it is first needed, and again after an error or when its file was replaced."""
 
-    def __init__(self, env: Mapping[str, str], clock: Clock, pool: StorePool | None = None) -> None:
+    def __init__(self, env: Mapping[str, str], clock: Clock) -> None:
         self.clock = clock
         try:
             self.directory = project_directory(env)
         except OSError:  # it was removed
             self.directory = os.sep
         self.session = current_session(env)
+        self.paths = Paths.of(env)
         self._env = env
-        self._pool = pool or StorePool(env, clock)
-        self._opened: OpenStore | None = None
+        self._file: tuple[int, int] | None = None  # device and inode of the database
 
-    @contextmanager
-    def open(self) -> Iterator["Context"]:
-        """The context of one call in one thread. After an error of the database, or an unknown one, the next
-        call opens the database again."""
-        context = Context(self._env, self.clock, self._pool)
-        try:
-            yield context
-        except Exception as error:
-            expected = isinstance(error, Misused | AforesaidError)
-            if context._opened and (not expected or isinstance(error, StoreError)):
-                self._pool.drop(context._opened)
-            raise
-        finally:
-            context._opened = None
+    def close_replaced(self) -> None:
+        file = None
+        with suppress(OSError):
+            found = self.paths.database.stat()
+            file = found.st_dev, found.st_ino
+        if file != self._file:
+            self.close()
+            self._file = file
 
     def close(self) -> None:
-        self._opened = None
-        self._pool.drop()
+        if store := self.__dict__.pop("store", None):
+            store.close()
+        for name in ("searcher", "ranker"):
+            self.__dict__.pop(name, None)
 
-    def _open(self) -> OpenStore:
-        self._opened = self._opened or self._pool.get()
-        return self._opened
-
-    @property
-    def paths(self) -> Paths:
-        return Paths.of(self._env)
-
-    @property
+    @cached_property
     def store(self) -> Store:
-        return self._open().store
+        return wiring.open_for_reading(self.paths)
 
-    @property
+    @cached_property
     def searcher(self) -> Searcher:
-        return self._open().searcher
+        return wiring.searcher(self.store, wiring.home(self._env).settings, self.clock)
 
-    @property
+    @cached_property
     def ranker(self) -> MemoryRanker:
-        return self._open().ranker
+        return MemoryRanker(self.searcher.encoder)
 
     def scope(self, project: str | None, *, hint: str = LOOK_IN_ALL) -> Scope:
         """This project, another one by its name or folder, or all of them. NotFound lists the projects, and

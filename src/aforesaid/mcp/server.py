@@ -1,9 +1,9 @@
 """The MCP server: the tools over stdio, for as long as the agent's session lasts.
 
 It speaks JSON-RPC itself, one message per line: the SDK takes 15 times as long to import as this takes to
-answer `initialize`, and the agent waits for that. Only the protocol goes to stdout. Calls run in threads, so
-that a slow one blocks neither the next nor a ping. What the tools need is imported when it is asked for. Run
-as `python -I -m aforesaid.mcp.server`, or as `aforesaid mcp`.
+answer `initialize`, and the agent waits for that. Only the protocol goes to stdout. Calls run one after the
+other in a thread, so that a slow one does not block a ping. What the tools need is imported at the first
+call. Run as `python -I -m aforesaid.mcp.server`, or as `aforesaid mcp`.
 """
 
 import json
@@ -18,7 +18,6 @@ from aforesaid import __version__
 from aforesaid.core_dumps import disable_core_dumps
 from aforesaid.paths import search_path
 
-MAX_CALLS = 4  # at a time
 PLUGIN = "--plugin"
 # Revisions with the `initialize` handshake. A client of a later one falls back to it: see `METHOD_NOT_FOUND`.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -62,7 +61,8 @@ class Server:
         self._with_tools = with_tools
         self._writing = threading.Lock()
         self._calls: queue.SimpleQueue[tuple[int | str, str, Json | None]] = queue.SimpleQueue()
-        self._threads = 0
+        # A daemon: the process ends with its client, whatever is still running.
+        self._caller = threading.Thread(target=self._run_calls, daemon=True)
         self._cancelled: set[int | str] = set()
 
     def run(self) -> None:
@@ -109,20 +109,20 @@ class Server:
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, dict | None):
             raise RpcError(INVALID_PARAMS, "A call has a `name`, and an object of `arguments`.")
-        if self._threads < MAX_CALLS:
-            self._threads += 1
-            # Daemons: the process ends with its client, whatever is still running.
-            threading.Thread(target=self._run_calls, daemon=True).start()
+        if not self._caller.is_alive():
+            self._caller.start()
         self._calls.put((key, name, arguments))
 
     def _run_calls(self) -> None:
-        from aforesaid.mcp import context
+        from aforesaid import clock
+        from aforesaid.mcp.context import Context, call
 
+        context = Context(os.environ, clock.now)
         while True:
             key, name, arguments = self._calls.get()
             if key in self._cancelled:
                 continue
-            reply = context.call(context.process_context(), name, arguments)
+            reply = call(context, name, arguments)
             content = [{"type": "text", "text": reply.text}]
             try:
                 self._send(key, result={"content": content, "isError": reply.is_error})

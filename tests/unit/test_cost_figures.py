@@ -1,11 +1,11 @@
-"""The chart and the figures of `aforesaid cost`, and the times it takes."""
+"""The figures of `aforesaid cost`, and the times it takes."""
 
 from datetime import datetime
 
 import pytest
 
 from aforesaid import clock
-from aforesaid.cli.cost import BLOCKS, bar, chart, dollars
+from aforesaid.cli.cost import dollars
 from aforesaid.clock import HOUR
 from aforesaid.model.requests import Spent
 from aforesaid.times import begin
@@ -18,37 +18,6 @@ def spent(
     label: str, sent: int = 0, *, requests: int = 1, price: int = 0, unpriced: int = 0
 ) -> Spent:
     return Spent(label, requests, sent, 0, 0, price, unpriced)
-
-
-def test_the_largest_day_has_the_longest_bar_and_a_day_between_has_none() -> None:
-    lines = chart([spent("2026-11-14", 500), spent("2026-11-16", 1_000)], 80, blocks=True)
-    assert [line[:10] for line in lines] == ["2026-11-14", "2026-11-15", "2026-11-16"]
-    assert lines[1] == "2026-11-15     0"
-    assert lines[2].count("█") == 2 * lines[0].count("█") == 60
-
-
-@loop_over("width", [20, 40, 80, 200])
-@loop_over("blocks", [True, False])
-def test_the_chart_fits_the_terminal(width: int, blocks: bool) -> None:
-    lines = chart([spent("2026-11-14", 1), spent("2026-11-16", 123)], width, blocks=blocks)
-    assert all(len(line) <= max(width, 22) for line in lines)
-    assert len("".join(lines).encode("ascii", "ignore")) == len("".join(lines)) or blocks
-
-
-def test_a_long_time_is_cut_to_its_last_days() -> None:
-    assert len(chart([spent("2026-01-01", 5), spent("2026-11-16", 5)], 80, blocks=True)) == 31
-
-
-def test_no_day_no_chart_and_days_of_nothing_are_no_error() -> None:
-    assert chart([], 80, blocks=True) == []
-    assert chart([spent("2026-11-16", 0)], 80, blocks=True) == ["2026-11-16 0"]
-
-
-def test_something_is_never_drawn_as_nothing() -> None:
-    assert bar(0.0001, 10, blocks=True) == BLOCKS[1]
-    assert bar(0.0001, 10, blocks=False) == "#"
-    assert bar(0, 10, blocks=True) == bar(0, 10, blocks=False) == ""
-    assert bar(0.55, 10, blocks=True) == "█████▌"
 
 
 @loop_over(
