@@ -77,7 +77,7 @@ class _Viewers:
 @contextmanager
 def _watched(home: Home) -> Iterator[_Viewers]:
     """The web server of a home's worker. Nobody watches yet."""
-    answer = rpc.order_patiently(home.paths, "web", SECONDS, view="")
+    answer = rpc.order(home.paths, "web", SECONDS, view="")
     viewers = _Viewers(int(answer["port"]), home.paths.web_token.read_text().strip())
     try:
         yield viewers

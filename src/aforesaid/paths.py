@@ -87,7 +87,7 @@ class Paths:
     starting_file = _Below("state", "run/starting")
     # Whether the database was closed cleanly, and how far its log reached.
     database_state_file = _Below("state", "run/database.json")
-    exclusions_file = _Below("state", "run/exclusions.json")  # when something was paused or purged
+    exclusions_file = _Below("state", "run/exclusions")  # when something was paused or purged
     web_file = _Below("state", "run/web.json")  # where the API listens, as long as it does
     web_token = _Below("state", "run/web-token")  # what a program must show it
 

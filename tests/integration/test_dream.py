@@ -23,7 +23,7 @@ from aforesaid.memory.dream.run import (
 )
 from aforesaid.memory.folders import Folder, find_places
 from aforesaid.memory.format import blob_id
-from aforesaid.memory.history import History, OpenEntry
+from aforesaid.memory.history import Entry, History
 from aforesaid.model.memories import OF_CLIENT, Memory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable
 from aforesaid.paths import Paths
@@ -285,7 +285,7 @@ def test_an_edit_in_the_very_moment_of_the_change_leaves_the_whole_merge_undone(
     edits = iter(["\nBy hand.\n"])
     apply = History.apply
 
-    def edit_and_apply(history: History, entry: OpenEntry) -> tuple[tuple[Path, ...], str | None]:
+    def edit_and_apply(history: History, entry: Entry) -> tuple[tuple[Path, ...], str | None]:
         for edit in edits:
             path.write_text(path.read_text() + edit)
         return apply(history, entry)
@@ -306,7 +306,7 @@ def test_a_dream_that_is_disturbed_again_and_again_is_given_up(
     path = memories.places.project.file("no-mocked-database")
     apply = History.apply
 
-    def edit_and_apply(history: History, entry: OpenEntry) -> tuple[tuple[Path, ...], str | None]:
+    def edit_and_apply(history: History, entry: Entry) -> tuple[tuple[Path, ...], str | None]:
         path.write_text(path.read_text() + "\nBy hand.\n")
         return apply(history, entry)
 

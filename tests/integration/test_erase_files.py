@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 from aforesaid.clock import DAY, now
-from aforesaid.model.purge import ERASED, Needle
+from aforesaid.model.purge import Needle
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
 from aforesaid.worker.purge import find_files, purge_files
@@ -20,7 +20,7 @@ def test_what_aforesaid_runs_on_is_left_alone(tmp_path: Path) -> None:
         *(paths.python_file, paths.redaction_key, paths.web_token, paths.config_file),
         *(paths.pid_file, paths.lock_file, paths.database_state_file, paths.installs / "one.json"),
     )
-    captured = (paths.health_note, paths.spool_bad / "one", paths.briefs / "one")
+    captured = (paths.health_note, paths.spool_bad / "one")
     for each in (*own, *captured):
         each.write_text(f"of {TEXT} here")
     needle = Needle(TEXT)
@@ -28,4 +28,4 @@ def test_what_aforesaid_runs_on_is_left_alone(tmp_path: Path) -> None:
         assert set(find_files(paths, needle.found, now() + DAY)) == set(captured)
         purge_files(paths, store, needle, now() + DAY)
     assert {each.read_text() for each in own} == {f"of {TEXT} here"}
-    assert paths.health_note.read_text() == f"of {ERASED} here"
+    assert not any(each.exists() for each in captured)

@@ -19,7 +19,6 @@ from aforesaid.paths import Paths
 from aforesaid.store import files
 from aforesaid.store.store import Store
 from aforesaid.worker.database import open_database
-from aforesaid.worker.purge import candidates
 from tests.support.arrivals import START, Told, repository
 
 # Pages go to the file before the end, as they do in any transaction that is large enough.
@@ -93,13 +92,9 @@ def test_a_restore_after_a_kill_backs_up_what_was_there(home: Paths, killed: Pat
     assert is_whole(home.database)
 
 
-def test_the_journal_is_the_databases_for_an_erasure_and_the_doctor(
+def test_the_journal_is_the_databases_for_the_doctor(
     home: Paths, killed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(Store(home.data / "other.db", writer=True)):
-        found = {*candidates(home)}
-    assert home.data / "other.db" in found
-    assert not found & {killed, journal_of(killed)}
     monkeypatch.setattr(os, "access", lambda file, _: file != journal_of(killed))
     (finding,) = doctor.check_database()
     assert str(journal_of(killed)) in finding.detail

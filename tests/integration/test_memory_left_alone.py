@@ -20,7 +20,7 @@ from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.extract import apply_statements
 from aforesaid.memory.extraction.rules import statements
 from aforesaid.memory.files import FileChange
-from aforesaid.memory.history import History, OpenEntry
+from aforesaid.memory.history import Entry, History
 from aforesaid.memory.tool import MemoryTool
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
@@ -54,11 +54,9 @@ def saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]
     """Somebody saves whatever is about to be written, in that moment."""
     open_entry, touched = History.open, []
 
-    def open_and_edit(
-        history: History, at: int, reason: str, files: Sequence[FileChange]
-    ) -> OpenEntry:
+    def open_and_edit(history: History, at: int, reason: str, files: Sequence[FileChange]) -> Entry:
         made = open_entry(history, at, reason, files)
-        for each in made.files:
+        for each in files:
             each.path.parent.mkdir(parents=True, exist_ok=True)
             each.path.write_bytes(MINE)
             touched.append(each.path)

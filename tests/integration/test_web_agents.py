@@ -216,7 +216,7 @@ class Program:
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
-        answer = rpc.order_patiently(paths, "web", 30, view="")
+        answer = rpc.order(paths, "web", 30, view="")
         self.port, self.token = answer["port"], paths.web_token.read_text().strip()
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:

@@ -167,7 +167,7 @@ class Desk:
             due = self.store.jobs.next_due()
             if due is None:
                 return
-            outage = self.runner.blocked()
+            outage = self.runner.context.breaker.blocked()
             wake = max(due, outage.until if outage else 0, self.clock.at + 10)
             if until is not None and wake >= until:
                 self.clock.at = until

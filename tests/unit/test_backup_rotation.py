@@ -5,7 +5,6 @@ from pathlib import Path
 from aforesaid.backups.repository import (
     BY_HAND,
     DAILY,
-    DREAM,
     MIGRATION,
     RESTORE,
     Backup,
@@ -26,7 +25,8 @@ def made(reason: str, *days_ago: float) -> list[Backup]:
 
 
 def left(backups: list[Backup], keep: int = 3) -> list[str]:
-    gone = {each.name for each in find_expired(backups, keep)}
+    newest_first = sorted(backups, key=lambda each: each.manifest.made_at, reverse=True)
+    gone = {each.name for each in find_expired(newest_first, keep)}
     return [each.name for each in backups if each.name not in gone]
 
 
@@ -38,10 +38,6 @@ def test_the_latest_days_and_one_for_each_of_the_latest_weeks_stay() -> None:
     ages = [int(name.rpartition("-")[2]) for name in kept]
     assert 3 <= ages[3] <= 9
     assert ages[4] - ages[3] == 7
-
-
-def test_those_before_a_dream_count_as_the_day_s() -> None:
-    assert left([*made(DAILY, 1, 2, 3), *made(DREAM, 0)], keep=1) == ["dream-0"]
 
 
 def test_those_before_a_migration_or_a_restore_are_not_pushed_out_by_days() -> None:

@@ -82,10 +82,10 @@ class TestReading:
         assert isinstance(read_proposals(reply), Unusable)
 
     def test_an_unknown_type_holds_in_one_project_alone(self) -> None:
-        (found,) = read_proposals(
-            json.dumps({"type": "Preference", "text": "x" * 5_000, "body": None})
-        )
-        assert isinstance(found, Proposed)
+        reply = json.dumps({"type": "Preference", "text": "x" * 5_000, "body": None})
+        proposals = read_proposals(reply)
+        assert isinstance(proposals, tuple)
+        (found,) = proposals
         assert found.type == PROJECT
         assert len(found.text) <= 1_200
 

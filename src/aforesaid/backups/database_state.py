@@ -1,23 +1,20 @@
 """What is known of the database outside of it, in `run/`: how it was left, and when something was excluded.
 
-`database.json`: a worker that shuts down cleanly says so, with the file's size and time; then a quick check
-is enough the next time. One that was killed has noted how far the log reached: lost commits are noticed.
+`database.json`: a worker that shuts down cleanly says so, with the file's size and time; then nothing is
+checked the next time. One that was killed has noted the newest event: lost commits are noticed.
 
-`exclusions.json`: when something was last paused or purged. What exactly is in the database, so that
+`exclusions`: its time is when something was last paused or purged. What exactly is in the database, so that
 transcripts do not bring it back. If the database is lost, transcripts are not read automatically unless a
 backup is newer than the last exclusion.
 """
 
 import json
-from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from aforesaid.clock import MINUTE
-from aforesaid.ids import digest
-from aforesaid.paths import Paths, write_private
-from aforesaid.store.files import WalReach
+from aforesaid.paths import PRIVATE_FILE, Paths, write_private
 
 AGAIN_MINUTES = 10  # damage that returns within them is a failing disk
 
@@ -29,9 +26,7 @@ class DatabaseState:
     open: bool = True
     size: int = 0
     modified_ns: int = 0
-    log: WalReach | None = None
     events: int = 0
-    at: int = 0
     suspected: str | None = None
     cleared_at: int = 0
 
@@ -46,12 +41,9 @@ class DatabaseState:
 
 
 def load(paths: Paths) -> DatabaseState | None:
-    try:
-        found: dict[str, Any] = json.loads(paths.database_state_file.read_bytes())
-        log = found.pop("log")
-        return DatabaseState(**found, log=WalReach(**log) if log else None)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return None
+    with suppress(OSError, ValueError, TypeError):
+        return DatabaseState(**json.loads(paths.database_state_file.read_bytes()))
+    return None
 
 
 def save(paths: Paths, state: DatabaseState) -> None:
@@ -59,9 +51,9 @@ def save(paths: Paths, state: DatabaseState) -> None:
 
 
 def save_closed(paths: Paths, state: DatabaseState) -> None:
-    """Once the database is closed. A log that is still there belongs to a reader."""
+    """Once the database is closed."""
     found = paths.database.stat()
-    closed = replace(state, open=False, size=found.st_size, modified_ns=found.st_mtime_ns, log=None)
+    closed = replace(state, open=False, size=found.st_size, modified_ns=found.st_mtime_ns)
     save(paths, closed)
 
 
@@ -74,32 +66,13 @@ def note_suspicion(paths: Paths, why: str, now: int) -> bool:
     return True
 
 
-def record_pauses(paths: Paths, pauses: Iterable[object], now: int) -> None:
-    """If they changed."""
-    listed = "\n".join(map(repr, pauses))
-    known = _load_exclusions(paths)
-    if listed and known.get("pauses") != digest(listed):
-        _save_exclusions(paths, known | {"pauses": digest(listed), "at": now})
-
-
-def record_purge(paths: Paths, now: int) -> None:
-    _save_exclusions(paths, _load_exclusions(paths) | {"at": now})
+def record_exclusion(paths: Paths) -> None:
+    """Something was paused or purged just now."""
+    paths.exclusions_file.touch(PRIVATE_FILE)
 
 
 def last_exclusion(paths: Paths) -> int | None:
-    found = _load_exclusions(paths).get("at")
-    return found if isinstance(found, int) else None
-
-
-def _load_exclusions(paths: Paths) -> dict[str, Any]:
     try:
-        found = json.loads(paths.exclusions_file.read_bytes())
+        return paths.exclusions_file.stat().st_mtime_ns // 1_000_000
     except FileNotFoundError:
-        return {}
-    except (OSError, ValueError):
-        return {"at": 2**53}  # not known: nothing is read automatically
-    return found if isinstance(found, dict) else {}
-
-
-def _save_exclusions(paths: Paths, known: dict[str, Any]) -> None:
-    write_private(paths.exclusions_file, json.dumps(known).encode())
+        return None

@@ -5,12 +5,11 @@ session starts until `aforesaid status` or `aforesaid doctor` was run, and never
 """
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from aforesaid.backups.repository import unused_folder
-from aforesaid.clock import MINUTE, day_and_time
-from aforesaid.english import count
 from aforesaid.paths import Paths, private_dir, sync, write_private
 
 NAME = "recovery.json"
@@ -28,22 +27,16 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class RecoveryRecord:
-    """`salvaged`: rows read from the damaged file, `filled`: rows from the backup, `lost` and `at_least`: see
-    `store/salvage.py`. `since`: transcripts written to later are read again; None when that is done or not
-    needed. `held_back`: transcripts are not read automatically, as what was paused or purged is not known."""
+    """`message`: for the user, once it is `done`. `since`: transcripts written to later are read again; None
+    when that is done or not needed. `held_back`: transcripts are not read automatically, as what was paused
+    or purged is not known."""
 
     at: int
     what: str
     why: str
     done: bool = False
     seen: bool = False
-    backup: str | None = None
-    backup_at: int | None = None
-    salvaged: dict[str, int] | None = None
-    filled: dict[str, int] = field(default_factory=dict)
-    lost: dict[str, int] = field(default_factory=dict)
-    at_least: list[str] = field(default_factory=list)
-    rows: dict[str, int] = field(default_factory=dict)
+    message: str = ""
     since: int | None = None
     held_back: bool = False
     folder: str = ""
@@ -53,11 +46,8 @@ def load_all(paths: Paths) -> list[RecoveryRecord]:
     """Newest first."""
     found = []
     for path in sorted(paths.damaged.glob(f"*/{NAME}"), reverse=True):
-        try:
-            read: dict[str, Any] = json.loads(path.read_bytes())
-            found.append(RecoveryRecord(**read))
-        except (OSError, ValueError, TypeError):
-            continue
+        with suppress(OSError, ValueError, TypeError):
+            found.append(RecoveryRecord(**json.loads(path.read_bytes())))
     return found
 
 
@@ -77,14 +67,12 @@ def save(paths: Paths, record: RecoveryRecord) -> None:
 
 
 def unseen_message(paths: Paths) -> str | None:
-    found = [describe(each, paths) for each in load_all(paths) if each.done and not each.seen]
+    found = [each.message for each in load_all(paths) if each.done and not each.seen]
     return " ".join(found) or None
 
 
 def mark_seen(paths: Paths) -> None:
-    for record in load_all(paths):
-        if record.done and not record.seen:
-            save(paths, replace(record, seen=True))
+    _update(paths, seen=True)
 
 
 def replay_since(paths: Paths) -> int | None:
@@ -94,68 +82,10 @@ def replay_since(paths: Paths) -> int | None:
 
 
 def mark_replayed(paths: Paths) -> None:
+    _update(paths, since=None)
+
+
+def _update(paths: Paths, **changes: Any) -> None:
     for record in load_all(paths):
-        if record.done and record.since is not None:
-            save(paths, replace(record, since=None))
-
-
-def count_recent(paths: Paths, now: int, minutes: int) -> int:
-    """How many recoveries of a damaged file there were in the last minutes."""
-    since = now - minutes * MINUTE
-    return sum(each.what == FILE and each.done and each.at > since for each in load_all(paths))
-
-
-def describe(record: RecoveryRecord, paths: Paths) -> str:
-    """What happened, what was lost, and where the damaged file is."""
-    when = day_and_time(record.at)
-    if record.what == LOG:
-        lost = f"At least {_list_counts(record.lost)}" if record.lost else "What was stored last"
-        return (
-            f"aforesaid's database lost its log at a crash before {when} ({record.why}). {lost} may be "
-            "missing; what the transcripts tell of it is read again."
-        )
-    # SQLite's own words, on one line.
-    why = " ".join(record.why.replace("*** in database main ***", "").split())[:120]
-    return (
-        f"aforesaid's database was damaged ({why}) and was mended at {when}: {_describe_source(record)}. "
-        f"{_describe_loss(record)} The damaged file is in {paths.damaged / record.folder}."
-    )
-
-
-def _describe_source(record: RecoveryRecord) -> str:
-    backup = None
-    if record.backup is not None and record.backup_at is not None:
-        backup = f"the backup of {day_and_time(record.backup_at)}"
-    if record.salvaged is not None:
-        read = f"{_list_counts(record.salvaged) or 'little'} could still be read"
-        if filled := _list_counts(record.filled):
-            return f"{read}, {filled} came from {backup}"
-        return read
-    if backup is not None:
-        return f"{backup} was restored"
-    return "there was no backup that could be used, so an empty database was created"
-
-
-def _describe_loss(record: RecoveryRecord) -> str:
-    again = "The spool and the transcripts are read again."
-    if record.held_back:
-        again = (
-            "Sessions were paused or erased, and which is no longer known: so transcripts are not read by "
-            "themselves. `aforesaid import claude-code` reads them; `aforesaid pause` again what should be."
-        )
-    if record.salvaged is None and record.backup_at is None:
-        return f"What the transcripts do not tell is lost. {again}"
-    if record.salvaged is None and record.backup_at is not None:
-        since = f"What was stored since {day_and_time(record.backup_at)} is lost"
-        return f"{since}, unless the spool or a transcript tells it. {again}"
-    if record.lost:
-        least = "At least" if set(record.at_least) & set(record.lost) else "Up to"
-        return f"{least} {_list_counts(record.lost) or 'some rows'} could not be recovered. {again}"
-    if record.at_least:
-        return f"Whatever was stored last may be missing. {again}"
-    return "Nothing was lost."
-
-
-def _list_counts(rows: dict[str, int]) -> str:
-    named = [count(rows[table], noun) for table, noun in NOUNS.items() if rows.get(table)]
-    return ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else "".join(named)
+        if record.done and (changed := replace(record, **changes)) != record:
+            save(paths, changed)

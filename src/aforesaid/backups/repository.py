@@ -33,8 +33,7 @@ RESERVE = 64 * 1024 * 1024  # bytes that a backup leaves free on the disk
 FULL = (errno.ENOSPC, errno.EDQUOT)
 NAME = re.compile(r"\d{8}T\d{6}Z-[a-z-]+(?:-\d+)?")
 EMPTY = Contents(0, {})
-DAILY, DREAM, BY_HAND, MIGRATION, RESTORE = "daily", "dream", "by-hand", "migration", "restore"
-REGULAR = (DAILY, DREAM)
+DAILY, BY_HAND, MIGRATION, RESTORE = "daily", "by-hand", "migration", "restore"
 BEFORE_KEPT = 2  # of those made before a migration, and before a restore
 
 
@@ -89,23 +88,19 @@ class BackupRepository:
     def all(self) -> list[Backup]:
         """Newest first. Folders without a manifest are skipped."""
         found = []
-        try:
-            folders = [path for path in self.paths.backups.iterdir() if NAME.fullmatch(path.name)]
-        except FileNotFoundError:
-            return []
-        for path in folders:
+        for path in self.paths.backups.glob("*"):
             try:
-                found.append(Backup(path, read_manifest(path)))
+                if NAME.fullmatch(path.name):
+                    found.append(Backup(path, read_manifest(path)))
             except BackupError as error:
                 log.warning("backup.unreadable", backup=path.name, error=log.cause(error))
         return sorted(found, key=lambda each: (each.manifest.made_at, each.name), reverse=True)
 
     def get(self, name: str | None) -> Backup:
         """None: the newest."""
-        known = self.all()
-        found = next((each for each in known if name in (None, each.name)), None)
-        if found is not None:
-            return found
+        for found in (known := self.all()):
+            if name in (None, found.name):
+                return found
         if not known:
             raise BackupError("There is no backup yet. Make one with `aforesaid backup`.")
         raise BackupError(f"There is no backup {name!r}. `aforesaid backup list` shows them.")
@@ -204,20 +199,18 @@ class BackupRepository:
             )
 
 
-def find_expired(backups: Sequence[Backup], keep: int) -> list[Backup]:
-    """The newest of all is never expired: it has just been checked, and may be the only good one."""
-    newest_first = sorted(
-        backups, key=lambda each: (each.manifest.made_at, each.name), reverse=True
-    )
+def find_expired(newest_first: Sequence[Backup], keep: int) -> list[Backup]:
+    """The newest of all is never expired: it has just been checked, and may be the only good one. The newest
+    daily one of each of the latest weeks stays, too."""
     kept = [each.name for each in newest_first[:1]]
-    for reason, most in ((BY_HAND, keep), (MIGRATION, BEFORE_KEPT), (RESTORE, BEFORE_KEPT)):
-        kept += [each.name for each in newest_first if each.manifest.reason == reason][:most]
-    regular = [each for each in newest_first if each.manifest.reason in REGULAR]
-    kept += [each.name for each in regular[:keep]]
-    weekly: dict[tuple[int, int], str] = {}
-    for each in regular:
-        year, week, _ = datetime.fromtimestamp(each.manifest.made_at / SECOND, UTC).isocalendar()
-        weekly.setdefault((year, week), each.name)
+    most = {DAILY: keep, BY_HAND: keep, MIGRATION: BEFORE_KEPT, RESTORE: BEFORE_KEPT}
+    for reason, number in most.items():
+        kept += [each.name for each in newest_first if each.manifest.reason == reason][:number]
+    weekly: dict[str, str] = {}
+    for each in newest_first:
+        if each.manifest.reason == DAILY:
+            week = datetime.fromtimestamp(each.manifest.made_at / SECOND, UTC).strftime("%G-%V")
+            weekly.setdefault(week, each.name)
     kept += list(weekly.values())[:keep]
     return [each for each in newest_first if each.name not in kept]
 

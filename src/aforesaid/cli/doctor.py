@@ -227,7 +227,7 @@ def check_recoveries() -> Iterator[Finding]:
     for account in lately:
         if account.what != recovery_log.BY_HAND and account.done:
             level = "ok" if account.seen else "warning"
-            yield Finding(level, "recovery", recovery_log.describe(account, home.paths))
+            yield Finding(level, "recovery", account.message)
     recovery_log.mark_seen(home.paths)
     kept = len(recovery_log.load_all(home.paths))
     if not lately and kept:

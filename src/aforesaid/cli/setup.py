@@ -126,8 +126,8 @@ def install(scope: str, dry_run: bool) -> None:
 def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool) -> None:
     """Undo `install` exactly: the files are restored byte for byte, and the worker is stopped.
 
-    Later edits of the files are kept; then only our hooks and our server are removed. What is stored stays,
-    unless --purge.
+    Later edits of the files are kept; then only our hooks and our server are removed. Memories that were
+    copied to the client's own (`memory.client`) are removed there. What is stored stays, unless --purge.
     """
     paths = Paths.of(os.environ)
     if purge and not (yes or dry_run):
@@ -140,10 +140,12 @@ def uninstall(scope: str, dry_run: bool, purge: bool, yes: bool) -> None:
     kept = "\n".join(["Kept:", *_describe_stored(paths)])
     kept += "\n`aforesaid uninstall --purge` deletes all of it."
     if not dry_run:
+        from aforesaid.memory.claude_memory import unshare_all
         from aforesaid.worker import rpc
 
         changes = [file.uninstall(dry_run=False) for file in files]
         rpc.stop(paths)
+        unshare_all(paths.memory)
         if purge:
             kept = "\n".join(["Everything that was stored is deleted.", *_purge(paths)])
     hooks, server = changes

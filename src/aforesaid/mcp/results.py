@@ -17,9 +17,9 @@ from aforesaid.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY,
 from aforesaid.model.sessions import Prompt, Session
 from aforesaid.parameters import Misused
 from aforesaid.recall import render
+from aforesaid.recall.excerpts import without_marks
 from aforesaid.recall.render import item_name
 from aforesaid.recall.resolve import Thing
-from aforesaid.recall.results import without_marks
 from aforesaid.recall.search import HANDED_OVER
 from aforesaid.text import cut, fenced, one_line, tokens
 

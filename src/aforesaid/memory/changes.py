@@ -28,7 +28,6 @@ from aforesaid.memory.files import (
     holds_write_lock,
     read_file,
     read_lock,
-    read_or_none,
     remove_file,
     remove_temporaries,
     write_file,
@@ -40,26 +39,22 @@ from aforesaid.memory.folders import (
     Places,
     find_project_folder,
     is_changeable,
-    is_generated_index,
     is_plain_file,
     list_plain_files,
     rebuild_index,
     write_project_note,
 )
 from aforesaid.memory.format import (
-    INDEX_FILE,
-    add_retired_lines,
+    RETIRED_AT,
+    RETIRED_FROM,
+    RETIRED_REASON,
     blob_id,
     checksum,
-    equal_except_updated,
     fold_name,
     name_problem,
     original_name,
     parse_memory,
-    remove_retired_lines,
     render_checked,
-    render_memory,
-    retired_order,
     set_times,
     slugify,
 )
@@ -76,9 +71,9 @@ from aforesaid.model.memories import (
 )
 from aforesaid.privacy import payloads
 from aforesaid.privacy.redactor import Redactor
-from aforesaid.text import clean, cut
+from aforesaid.text import clean, cut, one_line
 
-MAX_REASON = 10_000
+MAX_REASON, MAX_RETIRED_REASON = 10_000, 500
 FINISH_SECONDS = 2.0  # that a reader waits to complete an interrupted change
 MAX_LISTED = 5  # paths in a message
 
@@ -87,34 +82,27 @@ class Change:
     """See `Memories.change`. After the block, `kept_by_hand` has the files that somebody edited at the same
     moment and that were not changed, and `entry` its id in the history; None if nothing changed."""
 
-    def __init__(self, places: Places, clock: Clock, reason: str, redactor: Redactor) -> None:
-        self.redactor = redactor
-        self.reason = reason
+    def __init__(self, memories: "Memories", reason: str) -> None:
+        self.reason, self.redactor = reason, memories.redactor
         self.kept_by_hand: tuple[Path, ...] = ()
         self.entry: str | None = None
-        self._places = places
-        self._clock = clock
+        self._places, self._clock = memories.places, memories.clock
         self._before: dict[Path, bytes | None] = {}
         self._after: dict[Path, bytes | None] = {}
 
-    def changed_files(self) -> tuple[FileChange, ...]:
-        return tuple(
-            FileChange(path, self._before[path], after)
-            for path, after in self._after.items()
-            if after != self._before[path]
-        )
+    def changed_files(self) -> list[FileChange]:
+        files = (FileChange(path, self._before[path], after) for path, after in self._after.items())
+        return [each for each in files if each.after != each.before]
 
     def content(self, path: Path) -> bytes | None:
         """The content of a file within this change. Raises Edited if it is not a regular file."""
-        if path in self._after:
-            return self._after[path]
         # Read once: the version that was looked at is the one that may be replaced.
         if path not in self._before:
             try:
                 self._before[path] = read_file(path)
             except UnreadableFile as error:
                 raise Edited(f"{path} was left alone: {error}.") from None
-        return self._before[path]
+        return self._after.get(path, self._before[path])
 
     def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
         """As it is within this change: the user's or the project's, or the one in that scope."""
@@ -142,12 +130,13 @@ class Change:
             raise _changed_error(name)
         before = old.memory if old else None
         memory = set_times(redact_new_texts(self.redactor, memory, before), before, self._clock())
-        if old and old.path == path and equal_except_updated(memory, old.memory):
+        if old and old.path == path and replace(memory, updated=old.memory.updated) == old.memory:
             return old
         data = render_checked(memory, path)
         if old and old.path != path:
-            self._stage(old.path, None)
-        self._stage(path, data)
+            self._after[old.path] = None
+        self.content(path)
+        self._after[path] = data
         return StoredMemory(memory, target.scope, path, checksum(data), self._clock())
 
     def retire(
@@ -160,11 +149,6 @@ class Change:
         """Moves a memory to the retired ones, from which it can be restored. Returns its new path."""
         home, stored = self._find(name, self._places.own)
         if home is None:
-            for other in self._places.all:
-                if other.file(name).exists():
-                    raise MemoryRefused(
-                        f"{name!r} belongs to the {other.scope}: delete it in {other.path}."
-                    )
             raise _not_found_error(name)
         if stored is None:
             raise _broken_error(home.file(name))
@@ -175,17 +159,19 @@ class Change:
         while self.content(path) is not None:
             number += 1
             path = folder.file(f"{name}-{number}")
-        marks = (
-            _relative(self._places.root, stored.path),
-            datetime.fromtimestamp(self._clock() // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            why,
-            None if stored.memory.replaced_by else replaced_by,
+        at = datetime.fromtimestamp(self._clock() / 1000, UTC).isoformat(timespec="milliseconds")
+        marks = {
+            RETIRED_FROM: _relative(self._places.root, stored.path),
+            RETIRED_AT: at.replace("+00:00", "Z"),
+            RETIRED_REASON: one_line(why, MAX_RETIRED_REASON) or "not said",
+        }
+        retired = replace(
+            stored.memory,
+            name=path.stem,
+            replaced_by=stored.memory.replaced_by or replaced_by,
+            extra={**stored.memory.extra, **marks},
         )
-        # Front matter without a regular end is written again.
-        marked = add_retired_lines(self.content(stored.path) or b"", *marks)
-        marked = marked or add_retired_lines(render_memory(stored.memory).encode(), *marks)
-        self._stage(path, marked)
-        self._stage(stored.path, None)
+        self._after[path], self._after[stored.path] = render_checked(retired, path), None
         return path
 
     def restore(self, name: str) -> StoredMemory:
@@ -202,19 +188,22 @@ class Change:
             raise NotFound(
                 f"No memory called {name!r} was retired. See `aforesaid memory list --retired`."
             )
-        retired = max(matching, key=retired_order)
+        # Files that were retired in the same moment are numbered.
+        retired = max(
+            matching, key=lambda e: (str(e.memory.extra.get(RETIRED_AT)), len(e.path.stem), e.path)
+        )
         home = next(each for each in self._places.own if each.scope == retired.scope)
         path = home.file(original_name(retired))
         if self._find(path.stem, self._places.own)[0]:
             raise MemoryRefused(
                 f"There is a memory called {path.stem!r}. Rename or retire it, then restore this one."
             )
-        restored = remove_retired_lines(self.content(retired.path) or b"")
-        self._stage(path, restored)
-        self._stage(retired.path, None)
-        memory = parse_memory(restored, path)
-        assert isinstance(memory, Memory)
-        return StoredMemory(memory, home.scope, path, checksum(restored), self._clock())
+        marks = (RETIRED_FROM, RETIRED_AT, RETIRED_REASON)
+        extra = {k: v for k, v in retired.memory.extra.items() if k not in marks}
+        memory = replace(retired.memory, name=path.stem, replaced_by=None, extra=extra)
+        data = render_checked(memory, path)
+        self._after[path], self._after[retired.path] = data, None
+        return StoredMemory(memory, home.scope, path, checksum(data), self._clock())
 
     def erase(self, name: str, scope: str | None = None) -> None:
         """Deletes the file, also of a retired memory; the history still has it."""
@@ -222,7 +211,7 @@ class Change:
         folder, _ = self._find(name, places)
         if folder is None:
             raise _not_found_error(name)
-        self._stage(folder.file(name), None)
+        self._after[folder.file(name)] = None
 
     def put(self, path: Path, data: bytes | None) -> None:
         """Writes these bytes to a memory or a plain file; None deletes it."""
@@ -231,9 +220,6 @@ class Change:
         inside = path.is_relative_to(root) or path.parent in known
         if ".." in path.parts or not is_changeable(path, root) or not inside:
             raise MemoryRefused(f"{path} is not the file of a memory.")
-        self._stage(path, data)
-
-    def _stage(self, path: Path, data: bytes | None) -> None:
         self.content(path)
         self._after[path] = data
 
@@ -312,12 +298,12 @@ class Memories:
         """The user's, the project's, the team's and the client's, newest first; inside a change, as they were
         before it. A copy of ours in the team's or the client's folder is left out, and secrets in a file are
         redacted."""
-        with self._reading():
-            listings = [folder.list() for folder in self.places.all]
+        found = self._list(self.places.all)
         memories: list[StoredMemory] = []
-        broken = list(self.places.problems)
+        broken = [*self.places.problems, *found.broken]
         names: dict[str, StoredMemory] = {}
-        for stored in (each for listing in listings for each in listing.memories):
+        order = [folder.scope for folder in self.places.all]
+        for stored in sorted(found.memories, key=lambda each: order.index(each.scope)):
             first = names.setdefault(fold_name(stored.memory.name), stored)
             texts = [(each.memory.description, each.memory.body) for each in (first, stored)]
             if first is stored or (not stored.is_ours and texts[0] != texts[1]):
@@ -325,14 +311,7 @@ class Memories:
             elif stored.is_ours:
                 why = f"{first.path} has the same name: rename one of them"
                 broken.append(Broken(stored.path, why))
-        team = self.places.of(OF_TEAM)
-        if team and any(each.scope == OF_TEAM for found in listings for each in found.memories):
-            path = team.path / INDEX_FILE
-            if not is_generated_index(read_or_none(path) or b""):
-                # It is kept, and does not list the memories beside it.
-                why = "it was not generated, so it lists no memories: rename it"
-                broken.append(Broken(path, why))
-        return self._join(memories, broken, listings)
+        return Listing(newest_first(memories), tuple(broken), found.left_out)
 
     def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
         """Ours first, then the team's and the client's; or the one in that scope."""
@@ -346,19 +325,16 @@ class Memories:
 
     def retired(self) -> Listing:
         """Each with the reason in `extra`, see `format.add_retired_lines`."""
-        with self._reading():
-            listings = [folder.list() for folder in self.places.retired]
-        memories = [each for listing in listings for each in listing.memories]
-        return self._join(memories, (), listings)
+        return self._list(self.places.retired)
 
-    def _join(
-        self, memories: list[StoredMemory], broken: Iterable[Broken], listings: list[Listing]
-    ) -> Listing:
+    def _list(self, folders: Iterable[Folder]) -> Listing:
         """Newest first, redacted."""
-        memories.sort(key=lambda each: (-each.modified, each.memory.name, each.scope))
+        with self._reading():
+            listings = [folder.list() for folder in folders]
+        found = [redact_stored(self.redactor, one) for each in listings for one in each.memories]
         return Listing(
-            tuple(redact_stored(self.redactor, each) for each in memories),
-            (*broken, *(each for listing in listings for each in listing.broken)),
+            newest_first(found),
+            tuple(broken for each in listings for broken in each.broken),
             sum(each.left_out for each in listings),
         )
 
@@ -386,7 +362,7 @@ class Memories:
             if repository and not self.places.project.path.exists():
                 found = find_project_folder(root, repository) or self.places.project.path
                 self.places = replace(self.places, project=Folder(found, OF_PROJECT))
-            change = Change(self.places, self.clock, reason, self.redactor)
+            change = Change(self, reason)
             yield change
             self._commit(change)
         if change.kept_by_hand and not forgiving:
@@ -401,7 +377,7 @@ class Memories:
     def trial(self) -> Iterator[Change]:
         """A change that is never made: for a dry run, or to read while nobody writes."""
         with self._reading():
-            yield Change(self.places, self.clock, "", self.redactor)
+            yield Change(self, "")
 
     def tidy(self) -> None:
         """Prunes the history, if there is something to prune."""
@@ -506,8 +482,12 @@ class Memories:
         if left := self.history.load_open():
             log.action("memory.change_finished", files=len(left.files))
             self.history.apply(left)
-            for folder in {each.path.parent for each in left.files}:
+            for folder in {(self.places.root / path).parent for path in left.files}:
                 remove_temporaries(folder)
+
+
+def newest_first(memories: Iterable[StoredMemory]) -> tuple[StoredMemory, ...]:
+    return tuple(sorted(memories, key=lambda e: (-e.modified, e.memory.name, e.scope)))
 
 
 def _relative(root: Path, path: Path) -> str:
@@ -536,13 +516,11 @@ _redacted: dict[tuple[Redactor, Path, str], Memory] = {}
 
 def redact_stored(redactor: Redactor, found: StoredMemory) -> StoredMemory:
     key = (redactor, found.path, found.checksum)
-    memory = _redacted.get(key)
-    if memory is None:
+    if key not in _redacted:
         if len(_redacted) >= CACHED_REDACTIONS:
             _redacted.clear()
-        memory = replace(found.memory, **_redacted_fields(redactor, found.memory))
-        _redacted[key] = memory
-    return found if memory == found.memory else replace(found, memory=memory)
+        _redacted[key] = replace(found.memory, **_redacted_fields(redactor, found.memory))
+    return replace(found, memory=_redacted[key])
 
 
 def redact_new_texts(redactor: Redactor, memory: Memory, old: Memory | None) -> Memory:

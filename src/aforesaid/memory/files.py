@@ -5,7 +5,6 @@ the new one: the content is synced before it gets its name, and the name before 
 """
 
 import os
-import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,48 +16,39 @@ from aforesaid import locks
 from aforesaid.errors import MemoryRefused
 from aforesaid.ids import digest
 from aforesaid.memory.format import MAX_FILE_BYTES
-from aforesaid.paths import PRIVATE_DIR, PRIVATE_FILE, private_dir, sync
+from aforesaid.paths import PRIVATE_DIR, PRIVATE_FILE, open_regular, private_dir, sync
 
 TEMPORARY = ".writing"
 
 
 class UnreadableFile(OSError):
-    """Not a regular file, or far too large. The message names the fix."""
+    """The message names the fix."""
 
 
 def read_file(path: Path) -> bytes | None:
-    """None if there is no such file. Raises OSError, for what is not a regular file UnreadableFile."""
-    return read_with_stat(path)[0]
+    """None if there is no such file. Raises UnreadableFile, also for a link."""
+    try:
+        with open_regular(path) as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        why = f"it cannot be read ({error.strerror}): check its permissions"
+        if path.is_symlink():
+            why = "it is a link, and links are not followed: put the file there"
+        elif os.path.lexists(path) and not path.is_file():
+            why = "it is not a file: put a Markdown file there, or nothing"
+        raise UnreadableFile(why) from None
+    if len(data) > MAX_FILE_BYTES:
+        raise UnreadableFile(f"it is larger than {MAX_FILE_BYTES // 1024} KB: split it")
+    return data
 
 
 def read_or_none(path: Path) -> bytes | None:
     """None also for what cannot be read."""
-    try:
+    with suppress(OSError):
         return read_file(path)
-    except OSError:
-        return None
-
-
-def read_with_stat(path: Path) -> tuple[bytes | None, os.stat_result | None]:
-    try:
-        # No link is followed, no pipe waited for.
-        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        descriptor = os.open(path, flags)
-    except (FileNotFoundError, NotADirectoryError):
-        return None, None
-    except OSError:
-        if path.is_symlink():
-            raise UnreadableFile(
-                "it is a link, and links are not followed: put the file there"
-            ) from None
-        raise
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise UnreadableFile("it is not a file: put a Markdown file there, or nothing")
-        if found.st_size > MAX_FILE_BYTES:
-            raise UnreadableFile(f"it is larger than {MAX_FILE_BYTES // 1024} KB: split it")
-        return file.read(MAX_FILE_BYTES + 1), found
+    return None
 
 
 def write_file(path: Path, data: bytes, *, private: bool = True) -> None:
@@ -67,8 +57,7 @@ def write_file(path: Path, data: bytes, *, private: bool = True) -> None:
     try:
         temporary.replace(path)
     except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     sync(path.parent)
 
@@ -85,8 +74,7 @@ def write_temporary(path: Path, data: bytes, *, private: bool = True) -> Path:
             file.flush()
             os.fsync(descriptor)
     except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     return temporary
 
@@ -170,7 +158,7 @@ def _acquire(root: Path, seconds: float, *, shared: bool) -> int | None:
         os.close(turn)
 
 
-OLD_SUFFIX, NEW_SUFFIX = ".old", ".new"  # the old content, and the new one if it is taken back
+OLD_SUFFIX = ".old"  # the old content, set aside
 EDITED_SUFFIX = ".edited-"  # one of two versions that somebody saved at the same time
 
 
@@ -183,134 +171,76 @@ class FileChange(NamedTuple):
 
 
 def swap_files(changes: Sequence[FileChange], number: int, root: Path) -> list[Path]:
-    """Changes all files or none, under the write lock; `number` identifies the change, which may have been
-    interrupted before. Returns the files that somebody is editing: then none was changed. Raises OSError if
-    one cannot be written, and none was changed."""
-    swaps = [FileSwap(each, number, private=each.path.is_relative_to(root)) for each in changes]
-    edited: list[Path] = []
+    """Changes files under the write lock. Returns those that were left alone, because somebody is editing
+    them; if that is seen before the first one is changed, all are. `number` identifies the change: it may be
+    made again after an interruption or an OSError.
+
+    The old file is set aside and the new one linked to the free name; an edit that comes in between takes the
+    name first, and one to the old file is found aside."""
+    asides: dict[Path, Path] = {}
+    temporaries: dict[Path, Path] = {}
     try:
-        for each in swaps:
-            each.prepare()
-        edited = [each.path for each in swaps if each.is_edited()]
+        for path, before, after in changes:
+            hidden = f".{path.name[:40]}.{digest(f'{number} {path.name}')}{OLD_SUFFIX}"
+            asides[path] = path.with_name(hidden)
+            _return_aside(asides[path], path, before)  # after a crash
+            if after is not None and _read(path) != [after]:
+                private = path.is_relative_to(root)
+                temporaries[path] = write_temporary(path, after, private=private)
+        edited = [path for path, before, after in changes if _read(path) not in ([before], [after])]
+        if edited and not any(_read(path) == [after] for path, _, after in changes):
+            return [*edited, *(path for path in asides if path not in edited)]
         # New files first: a file that moves is never missing.
-        for each in sorted(swaps, key=lambda each: each.after is None):
-            if not edited and not each.swap():
-                edited = [each.path]
-        edited = edited or [each.path for each in swaps if each.is_old_edited()]
-    except OSError:
-        _revert(swaps)
-        raise
-    if edited:
-        _revert(swaps)
-        return edited
-    _sync_directories(swaps)
-    for each in swaps:
-        each.finish(reverted=False)
-    _sync_directories(swaps)
-    return []
+        for each in sorted(changes, key=lambda each: each.after is None):
+            swapped = _swap(each, temporaries.get(each.path), asides[each.path])
+            if not swapped and each.path not in edited:
+                edited.append(each.path)
+        _sync_directories(asides)
+        for path, before, _ in changes:
+            _return_aside(asides[path], path, before, edited_only=path not in edited)
+    finally:
+        for temporary in temporaries.values():
+            temporary.unlink(missing_ok=True)
+    _sync_directories(asides)
+    return edited
 
 
-def _revert(swaps: Sequence["FileSwap"]) -> None:
-    try:
-        for each in swaps:
-            each.revert()
-            each.finish(reverted=True)
-        _sync_directories(swaps)
-    except OSError as error:
-        raise MemoryRefused(
-            f"A change of memories is incomplete: {error.strerror or type(error).__name__}. Free some space "
-            "or make the folder writable; the next command completes it."
-        ) from error
-
-
-def _sync_directories(swaps: Iterable["FileSwap"]) -> None:
-    for folder in sorted({each.path.parent for each in swaps}):
-        with suppress(FileNotFoundError, NotADirectoryError):
-            sync(folder)
-
-
-class FileSwap:
-    """Replaces one file without losing an edit by hand.
-
-    The old file is set aside (`.old`) and the new one linked to the free name; an edit that comes in between
-    takes the name first, and one to the old file is found aside. `private`: readable by its owner alone."""
-
-    def __init__(self, change: FileChange, number: int, *, private: bool) -> None:
-        self.path, self.before, self.after = change
-        self._private = private
-        hidden = f".{self.path.name[:40]}.{digest(f'{number} {self.path.name}')}"
-        self._old = self.path.with_name(hidden + OLD_SUFFIX)
-        self._reverted = self.path.with_name(hidden + NEW_SUFFIX)
-        self._temporary: Path | None = None  # the new content, written
-
-    def prepare(self) -> None:
-        """Puts back what a crash left aside, and writes the new content beside the file."""
-        _return_aside(self._reverted, self.path, self.after)
-        _return_aside(self._old, self.path, self.before)
-        if self.after is not None and _read(self.path) == [self.before]:
-            self._temporary = write_temporary(self.path, self.after, private=self._private)
-
-    def is_edited(self) -> bool:
-        return _read(self.path) not in ([self.before], [self.after])
-
-    def is_old_edited(self) -> bool:
-        """By somebody who had it open."""
-        return os.path.lexists(self._old) and _read(self._old) != [self.before]
-
-    def swap(self) -> bool:
-        """False if the file is being edited."""
-        if _read(self.path) == [self.after]:
-            return True
-        return _swap(self.path, self.before, self._temporary, self._old)
-
-    def revert(self) -> None:
-        """Gives the old file its name again, unless the new one was edited."""
-        if self.before == self.after or _read(self.path) != [self.after]:
-            return
-        old: Path | None = self._old
-        if not os.path.lexists(self._old):  # the change was complete before a crash
-            old = None
-            if self.before is not None:
-                old = write_temporary(self.path, self.before, private=self._private)
-        _swap(self.path, self.after, old, self._reverted)
-
-    def finish(self, *, reverted: bool) -> None:
-        """Removes what was set aside."""
-        if self._temporary:
-            self._temporary.unlink(missing_ok=True)
-        _return_aside(self._reverted, self.path, self.after, edited_only=True)
-        _return_aside(self._old, self.path, self.before, edited_only=not reverted)
-
-
-def _swap(path: Path, before: bytes | None, new: Path | None, aside: Path) -> bool:
-    """Gives the file `new` the name, if the content is `before`; None stands for no file."""
-    with suppress(FileNotFoundError):  # just deleted
-        if _read(path) != [before]:
-            return False
-        if before is not None:
+def _swap(change: FileChange, new: Path | None, aside: Path) -> bool:
+    """False if the file is being edited."""
+    path, before, after = change
+    if (content := _read(path)) != [before]:
+        return content == [after]
+    if before is not None:
+        try:
             path.rename(aside)
-            if _read(aside) != [before]:
-                _return_aside(aside, path, before)
-                return False
-        return new is None or _link_if_free(new, path)
-    return False
+        except FileNotFoundError:  # just deleted
+            return False
+        if _read(aside) != [before]:
+            return False
+    return new is None or _link_if_free(new, path)
 
 
 def _return_aside(
-    aside: Path, path: Path, known: bytes | None, *, edited_only: bool = False
+    aside: Path, path: Path, before: bytes | None, *, edited_only: bool = False
 ) -> None:
     """Gives a file that was set aside its name again, if that is free. If not, it is removed; with an edit it
     stays beside the other one, under a visible name: both were saved at the same time."""
     if not os.path.lexists(aside):
         return
     content = _read(aside)
-    edited = content != [known]
+    edited = content != [before]
     if (edited or not edited_only) and _link_if_free(aside, path):
         return
     if edited and content != _read(path):
         aside.rename(path.with_name(f"{path.name[:50]}{EDITED_SUFFIX}{os.urandom(3).hex()}"))
     else:
         aside.unlink()
+
+
+def _sync_directories(paths: Iterable[Path]) -> None:
+    for folder in sorted({path.parent for path in paths}):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            sync(folder)
 
 
 def _read(path: Path) -> list[bytes | None]:

@@ -21,7 +21,6 @@ from aforesaid.ids import digest
 from aforesaid.memory.files import (
     UnreadableFile,
     read_file,
-    read_with_stat,
     remove_file,
     write_file,
 )
@@ -137,18 +136,17 @@ class Folder:
         if why := name_problem(path.name.removesuffix(SUFFIX)):
             return Broken(path, f"its name cannot be used, {why}: rename it")
         try:
-            data, found = read_with_stat(path)
+            data, modified = read_file(path), path.lstat().st_mtime_ns // 1_000_000
+        except (FileNotFoundError, NotADirectoryError):
+            return None
         except UnreadableFile as error:
             return Broken(path, str(error))
-        except OSError as error:
-            return Broken(path, f"it cannot be read ({error.strerror}): check its permissions")
-        if data is None or found is None:
+        if data is None:
             return None
         parse = _parse_cached if len(data) <= MAX_CACHED_BYTES else parse_memory
         memory = parse(data, path)
         if isinstance(memory, Broken):
             return memory
-        modified = found.st_mtime_ns // 1_000_000
         return StoredMemory(memory, self.scope, path, checksum(data), modified)
 
 

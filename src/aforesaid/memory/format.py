@@ -29,7 +29,7 @@ from yaml.resolver import Resolver
 from aforesaid.errors import MemoryRefused
 from aforesaid.ids import digest
 from aforesaid.model.memories import PROJECT, TYPES, Broken, Memory, StoredMemory
-from aforesaid.text import clean, cut, one_line, sqlite_safe
+from aforesaid.text import clean, cut, sqlite_safe
 
 MAX_NAME, MAX_NAME_BYTES = 60, 180
 MAX_FOREIGN_NAME_BYTES = 200  # of a name that was given by hand or came from elsewhere
@@ -89,6 +89,8 @@ class InvalidMemory(Exception):
 
 
 class _Dumper(yaml.SafeDumper):
+    """Writes a text plain where `IMPLICIT` reads it back as one."""
+
     yaml_implicit_resolvers = {}  # noqa: RUF012 - of `IMPLICIT` alone
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the name in the base class
@@ -96,7 +98,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 class _TextDumper(_Dumper):
-    """Quotes texts that another program would read as a number or a date."""
+    """Also quotes texts that another program would read as a number or a date."""
 
 
 for _pattern, _tag, _first in IMPLICIT:
@@ -116,7 +118,6 @@ def _represent_text(dumper: _Dumper, value: str) -> ScalarNode:
 
 
 _Dumper.add_representer(str, _represent_text)
-_TextDumper.add_representer(str, _represent_text)
 
 
 def split_front_matter(text: str) -> tuple[str, str] | None:
@@ -227,6 +228,7 @@ def _parse_scalar(event: ScalarEvent) -> Any:
 MAX_FILE_BYTES = 256 * 1024
 INDEX_FILE, SUFFIX = "MEMORY.md", ".md"
 TEXT_KEYS = ("name", "description", "evidence", "commit", "files", "replaces", "replaced_by")
+ALWAYS_WRITTEN = ("name", "description", "type")
 TITLE_KEY = "title"  # keeps a `name` that differs from the file's
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_TIME = 253_402_300_799_999  # the last millisecond of the year 9999
@@ -245,15 +247,14 @@ def parse_memory(data: str | bytes, path: Path) -> Memory | Broken:
 def render_memory(memory: Memory) -> str:
     """The file's text, without empty fields."""
     tidy = normalize(memory)
-    head: dict[str, Any] = {"name": tidy.name, "description": tidy.description, "type": tidy.type}
-    later = {key: getattr(tidy, key) for key in FIELDS} | {
+    head = {key: getattr(tidy, key) for key in FIELDS} | {
         "created": _format_time(tidy.created),
         "updated": _format_time(tidy.updated),
         "evidence": list(tidy.evidence),
         "files": dict(tidy.files),
         "replaces": list(tidy.replaces),
     }
-    head |= {key: value for key, value in later.items() if value}
+    head = {key: value for key, value in head.items() if value or key in ALWAYS_WRITTEN}
     body = f"\n{tidy.body}\n" if tidy.body else ""
     return f"---\n{dump_front_matter(head | dict(tidy.extra), texts=TEXT_KEYS)}---\n{body}"
 
@@ -274,7 +275,7 @@ def normalize(memory: Memory) -> Memory:
         files=tuple((path, blob) for path, blob in files.items() if path),
         replaces=_one_lines(memory.replaces),
         replaced_by=_one_line(memory.replaced_by or "") or None,
-        extra={k: v for k, v in to_plain(memory.extra).items() if k not in KNOWN_KEYS},
+        extra={k: v for k, v in to_plain(memory.extra).items() if k not in FIELDS},
     )
 
 
@@ -304,96 +305,93 @@ def _parse_text(text: str, name: str) -> Memory:
     parts = split_front_matter(text)
     if parts is None:
         raise InvalidMemory("it has no front matter: begin it with `---`, `description: …`, `---`")
-    values = parse_front_matter(parts[0])
-    body = _trim_body(parts[1])
-    description = _get_line(values, "description") or _derive_description(body)
-    if not description:
+    extra = parse_front_matter(parts[0])
+    read = {key: _read_field(extra, key) for key in FIELDS}
+    read["body"] = _trim_body(parts[1])
+    read["description"] = read["description"] or _derive_description(read["body"])
+    if not read["description"]:
         raise InvalidMemory("it is empty: give it a `description`")
-    extra = {key: value for key, value in values.items() if key not in KNOWN_KEYS}
-    kind = _get_line(values, "type").lower()
-    metadata = extra.get("metadata")
+    metadata = extra.get("metadata")  # the client's
+    kind = read["type"].lower()
     if not kind and isinstance(metadata, dict) and isinstance(metadata.get("type"), str):
-        kind = metadata["type"].strip().lower()
-        extra["metadata"] = {key: value for key, value in metadata.items() if key != "type"}
-        if not extra["metadata"]:
+        kind = metadata.pop("type").strip().lower()
+        if not metadata:
             del extra["metadata"]
     if kind and kind not in TYPES:
         raise InvalidMemory(f"its type is {cut(kind, 40)!r}: use one of {', '.join(TYPES)}")
-    title = _get_line(values, "name")
+    # The least harmful type: it applies in one project and claims nothing about the user.
+    read["type"] = kind or PROJECT
+    title, read["name"] = read["name"], name
     if title and title != _one_line(name):
         extra.setdefault(TITLE_KEY, title)
-    # The least harmful type: it applies in one project and claims nothing about the user.
-    read = {key: get(values, key) for key, get in FIELDS.items()}
-    return Memory(name, description, kind or PROJECT, body, extra=extra, **read)
+    return Memory(**read, extra=extra)
 
 
-def _get_line(values: Mapping[str, Any], key: str) -> str:
-    value = values.get(key)
+def _read_field(values: dict[str, Any], key: str) -> Any:
+    """Takes it out of the values."""
+    read, form = FIELDS[key]
+    value = values.pop(key, None)
+    try:
+        return read(value)
+    except (ValueError, KeyError, OverflowError):
+        raise InvalidMemory(f"`{key}` is {cut(str(value), 40)!r}: write {form}") from None
+
+
+def _read_line(value: Any) -> str:
     if isinstance(value, dict | list):
-        raise InvalidMemory(f"`{key}` is not a text: write it on one line")
-    return _to_line(value)
-
-
-def _to_line(value: Any) -> str:
+        raise ValueError("not a text")
     text = "" if value is None else str(value)
     return text.lower() if isinstance(value, bool) else " ".join(text.split())
 
 
-def _get_lines(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value = values.get(key)
-    listed = value if isinstance(value, list) else [value]
-    if any(isinstance(each, dict | list) for each in listed):
-        raise InvalidMemory(f"`{key}` is not a list of texts: write `- …` lines")
-    return tuple(filter(None, map(_to_line, listed)))
+def _read_lines(value: Any) -> tuple[str, ...]:
+    return tuple(filter(None, map(_read_line, value if isinstance(value, list) else [value])))
 
 
-def _get_flag(values: Mapping[str, Any], key: str) -> bool:
-    word = _get_line(values, key).lower()
-    if word in ("", "false", "no", "off"):
-        return False
-    if word in ("true", "yes", "on"):
-        return True
-    raise InvalidMemory(f"`{key}` is {cut(word, 40)!r}: write true or false")
+def _read_flag(value: Any) -> bool:
+    return FLAGS[_read_line(value).lower()]
 
 
-def _get_time(values: Mapping[str, Any], key: str) -> int:
-    word = _get_line(values, key)
-    if not word:
-        return 0
-    try:
-        at = datetime.fromisoformat(word)
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        return _valid_time((at - EPOCH) // timedelta(milliseconds=1))
-    except (ValueError, OverflowError):
-        raise InvalidMemory(
-            f"`{key}` is {cut(word, 40)!r}: write a date such as 2025-11-16T09:30:00Z"
-        ) from None
+def _read_time(value: Any) -> int:
+    word = _read_line(value)
+    at = datetime.fromisoformat(word) if word else EPOCH
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return _valid_time((at - EPOCH) // timedelta(milliseconds=1))
 
 
-def _get_files(values: Mapping[str, Any], key: str) -> tuple[tuple[str, str], ...]:
+def _read_files(value: Any) -> tuple[tuple[str, str], ...]:
     """Path and blob id; a plain list of paths has no ids."""
-    value = values.get(key)
     if not isinstance(value, dict):
-        return tuple((path, "") for path in dict.fromkeys(_get_lines(values, key)))
-    if any(isinstance(each, dict | list) for each in value.values()):
-        raise InvalidMemory(
-            "`files` is not a list: write `path: content` lines, as git names contents"
-        )
-    return tuple((path, _to_line(each)) for path, each in value.items() if path)
+        return tuple((path, "") for path in dict.fromkeys(_read_lines(value)))
+    return tuple((path, _read_line(each)) for path, each in value.items() if path)
 
 
-# Keys of the front matter that are fields of `Memory`, in the order of the file, and how they are read.
-FIELDS: dict[str, Callable[[Mapping[str, Any], str], Any]] = {
-    "pinned": _get_flag,
-    "created": _get_time,
-    "updated": _get_time,
-    "evidence": _get_lines,
-    "commit": lambda values, key: _get_line(values, key) or None,
-    "files": _get_files,
-    "replaces": _get_lines,
-    "replaced_by": lambda values, key: _get_line(values, key) or None,
+FLAGS = {
+    "": False,
+    "false": False,
+    "no": False,
+    "off": False,
+    "true": True,
+    "yes": True,
+    "on": True,
 }
-KNOWN_KEYS = ("name", "description", "type", *FIELDS)
+# Keys of the front matter that are fields of `Memory`, in the order of the file; how they are read, and the
+# form that is expected.
+LINE, LINES = (_read_line, "it on one line"), (_read_lines, "`- …` lines")
+TIME = (_read_time, "a date such as 2025-11-16T09:30:00Z")
+FIELDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "name": LINE,
+    "description": LINE,
+    "type": LINE,
+    "pinned": (_read_flag, "true or false"),
+    "created": TIME,
+    "updated": TIME,
+    "evidence": LINES,
+    "commit": (lambda value: _read_line(value) or None, LINE[1]),
+    "files": (_read_files, "`path: content` lines, as git names contents"),
+    "replaces": LINES,
+    "replaced_by": (lambda value: _read_line(value) or None, LINE[1]),
+}
 
 
 def _format_time(at: int) -> str:
@@ -428,52 +426,15 @@ def _derive_description(body: str) -> str:
     return cut(_one_line(body.lstrip("#-* \n\t").partition("\n")[0]), MAX_DERIVED_DESCRIPTION)
 
 
-RETIRED_FROM, RETIRED_AT = "retired_from", "retired_at"
-RETIRED_REASON, REPLACED_BY = "retired_because", "replaced_by"
-RETIRED_LINES = re.compile(
-    rb"^retired_from: [^\n]*\nretired_at: [^\n]*\nretired_because: [^\n]*\n(?:replaced_by: [^\n]*\n)?",
-    re.MULTILINE,
-)
-# The bytes up to the end of the front matter, as `FENCE` matches it.
-FRONT_MATTER_END = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:.*?\n)??(?=---[ \t]*\r?(?:\n|\Z))", re.DOTALL
-)
-MAX_REASON = 500
-
-
-def add_retired_lines(
-    data: bytes, came_from: str, at: str, why: str, replaced_by: str | None = None
-) -> bytes | None:
-    """Notes in the front matter why a memory was retired. `came_from`: its path below the folder of all
-    memories. None if the front matter has no regular end."""
-    end = FRONT_MATTER_END.match(data)
-    if end is None:
-        return None
-    reason = one_line(why, MAX_REASON) or "not said"
-    values = {RETIRED_FROM: came_from, RETIRED_AT: at, RETIRED_REASON: reason}
-    values |= {REPLACED_BY: replaced_by} if replaced_by else {}
-    return data[: end.end()] + dump_front_matter(values).encode() + data[end.end() :]
-
-
-def remove_retired_lines(data: bytes) -> bytes:
-    """Restores the bytes before `add_retired_lines`."""
-    end = FRONT_MATTER_END.match(data)
-    found = list(RETIRED_LINES.finditer(data, 0, end.end())) if end else []
-    return data[: found[-1].start()] + data[found[-1].end() :] if found else data
+# Why and when a memory was retired, and its path before that, below the folder of all memories.
+RETIRED_FROM, RETIRED_AT, RETIRED_REASON = "retired_from", "retired_at", "retired_because"
 
 
 def original_name(retired: StoredMemory) -> str:
-    """Its name before it was retired: its file may have a number, because of an older one."""
+    """Its name before it was retired: the file may have got a number, because of an older one."""
     path = retired.memory.extra.get(RETIRED_FROM)
     name = Path(path).name.removesuffix(".md") if isinstance(path, str) else ""
     return retired.memory.name if name_problem(name) else name
-
-
-def retired_order(retired: StoredMemory) -> tuple[str, int, str]:
-    """Sorts by time, and within a second by the number of the file."""
-    at = str(retired.memory.extra.get(RETIRED_AT, ""))[:19].replace("T", " ")
-    number = retired.memory.name.removeprefix(original_name(retired)).removeprefix("-")
-    return at, int(number) if number.isdecimal() else 1, retired.memory.name
 
 
 def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
@@ -482,11 +443,8 @@ def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
     tidy = replace(tidy, created=tidy.created or (old.created if old else now))
     if old is None or tidy.updated not in (0, old.updated):
         return tidy
-    return replace(tidy, updated=old.updated if equal_except_updated(tidy, old) else now)
-
-
-def equal_except_updated(one: Memory, other: Memory) -> bool:
-    return replace(one, updated=0) == replace(other, updated=0)
+    same = replace(tidy, updated=old.updated)
+    return same if same == old else replace(tidy, updated=now)
 
 
 def render_checked(memory: Memory, path: Path) -> bytes:

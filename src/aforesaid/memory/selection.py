@@ -14,6 +14,7 @@ from typing import NamedTuple
 from aforesaid import log
 from aforesaid.clock import local
 from aforesaid.memory.changes import Memories
+from aforesaid.memory.claude_memory import client_loaded_names
 from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.ranking import MAX_MATCHES, RankedMemory, confident_matches
 from aforesaid.model.memories import OF_CLIENT, Message, StoredMemory
@@ -61,9 +62,14 @@ def sort_for_catalog(memories: Sequence[StoredMemory]) -> list[StoredMemory]:
 
 
 def memories_for_brief(memories: Memories) -> list[StoredMemory]:
-    """Without the client's, which it injects itself."""
+    """Without those that the client loads itself. It has loaded them before the brief is asked for: what is
+    shared from now on counts from the next session on."""
+    theirs = memories.places.theirs
+    known = client_loaded_names(theirs.path) if theirs is not None else frozenset()
     found = memories.all().memories
-    return sort_for_catalog([each for each in found if each.scope != OF_CLIENT])
+    return sort_for_catalog(
+        [each for each in found if each.scope != OF_CLIENT and each.memory.name not in known]
+    )
 
 
 def render_catalog(memories: Sequence[StoredMemory]) -> str:

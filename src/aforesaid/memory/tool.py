@@ -10,7 +10,6 @@ but are never injected. No path leads to another file of the machine.
 """
 
 import os
-import stat
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -56,10 +55,10 @@ MAX_FILES, MAX_BYTES = 500, 8 * 1024 * 1024  # plain files of a project
 FULL = f"There is room for {MAX_FILES} files and {MAX_BYTES // 1024 // 1024} MB"
 MAX_DESCRIPTION = 150
 MARKDOWN_MARKS = "#-*> \t"  # at the start of a line
-LEVELS, SKIPPED, MAX_ENTRIES = 2, "node_modules", 500  # of a directory
-MAX_LINES = 999_999
+LEVELS, SKIPPED = 2, "node_modules"  # of a directory
 MAX_SHOWN = 60_000  # characters of one view; `view_range` shows the rest
 SNIPPET_LINES = 2  # before and after an edit
+NOT_FOUND = "The path {} does not exist. Please provide a valid path."
 
 
 class ToolError(Exception):
@@ -86,8 +85,9 @@ class Target:
         return OF_USER if self.of_user else OF_PROJECT
 
     @property
-    def is_index(self) -> bool:
-        return self.memory is None and self.names == (INDEX_FILE,)
+    def is_fixed(self) -> bool:
+        """A root, or a generated index."""
+        return not self.names or (self.memory is None and self.names == (INDEX_FILE,))
 
 
 class MemoryTool:
@@ -123,21 +123,26 @@ class MemoryTool:
             return _check_text(command.get(name, default), name)
 
         path = command.get("path")
+        shown = _printable(path)
         match command.get("command"):
             case "view":
                 return self._view(path, command.get("view_range"))
             case "create":
                 return self._create(path, text("file_text"))
             case "str_replace":
-                return self._str_replace(path, text("old_str"), text("new_str", ""))
+                old, new = text("old_str"), text("new_str", "")
+                edited = self._edit(
+                    path, lambda before, file: _replace_text(before, old, new, file)
+                )
+                return _show_edit(edited, new)
             case "insert":
                 line, new = command.get("insert_line"), text("insert_text")
                 self._edit(path, lambda before, _: _insert_text(before, line, new))
-                return f"The file {_printable(path)} has been edited."
+                return f"The file {shown} has been edited."
             case "delete":
-                with self._change(f"deleted {_printable(path)}") as files:
+                with self._change(f"deleted {shown}") as files:
                     files.remove(files.resolve(path))
-                return f"Successfully deleted {_printable(path)}"
+                return f"Successfully deleted {shown}"
             case "rename":
                 return self._rename(command.get("old_path"), command.get("new_path"))
             case other:
@@ -157,9 +162,7 @@ class MemoryTool:
             except UnreadableFile as error:
                 raise ToolError(f"Error: {target.display} cannot be shown: {error}.") from None
         if data is None:
-            raise ToolError(
-                f"The path {target.display} does not exist. Please provide a valid path."
-            )
+            raise ToolError(NOT_FOUND.format(target.display))
         return _view_file(target.display, _decode(data, target.display), view_range)
 
     def _create(self, path: object, text: str) -> str:
@@ -175,16 +178,6 @@ class MemoryTool:
         return (
             f"{result}\nIt is kept as {display} and begins with {head} lines of front matter: view it before "
             "you edit it by lines."
-        )
-
-    def _str_replace(self, path: object, old: str, new: str) -> str:
-        text = self._edit(path, lambda before, display: _replace_text(before, old, new, display))
-        at = text.count("\n", 0, max(0, text.find(new)))
-        first, last = max(0, at - SNIPPET_LINES), at + new.count("\n") + SNIPPET_LINES + 1
-        lines = [f"{n:6}\t{line}" for n, line in enumerate(_split_lines(text), 1)]
-        return (
-            "The memory file has been edited. Here is the snippet showing the change (with line "
-            "numbers):\n" + "\n".join(lines[first:last])[:MAX_SHOWN]
         )
 
     def _edit(self, path: object, edit: Callable[[str, str], str]) -> str:
@@ -224,15 +217,11 @@ class _Files:
         """No part of the path may be a link, and the last one must be a regular file or a folder."""
         target = resolve_path(path, self._places, new=new)
         for depth in range(len(target.names) + 1):
-            try:
-                mode = target.base.joinpath(*target.names[:depth]).lstat().st_mode
-            except FileNotFoundError:
-                break
-            except OSError as error:
-                why = f"cannot be used: {error.strerror}"
-                raise ToolError(f"Error: The path {target.display} {why}.") from None
+            part = target.base.joinpath(*target.names[:depth])
             is_last = depth == len(target.names) > 0
-            if not stat.S_ISDIR(mode) and not (is_last and stat.S_ISREG(mode)):
+            if part.is_symlink() or not (
+                part.is_dir() or (is_last and part.is_file()) or not os.path.lexists(part)
+            ):
                 why = "is not a file or a directory of the memory"
                 raise ToolError(f"Error: The path {target.display} {why}.")
         return target
@@ -241,22 +230,18 @@ class _Files:
         return target.path.is_dir() or self._change.content(target.path) is not None
 
     def text(self, target: Target) -> str:
-        if target.is_index:
-            raise ToolError(f"Error: {target.display} is generated. Edit the memories themselves.")
+        self._check_editable(target)
         if target.path.is_dir():
             raise ToolError(f"Error: The path {target.display} is a directory. Name a file in it.")
         data = self._change.content(target.path)
         if data is None:
-            raise ToolError(
-                f"Error: The path {target.display} does not exist. Please provide a valid path."
-            )
+            raise ToolError(f"Error: {NOT_FOUND.format(target.display)}")
         return _decode(data, target.display)
 
     def write(self, target: Target, text: str) -> tuple[str, str]:
         """Returns the text as it is kept, and its path: the type of a memory decides whose it is."""
+        self._check_editable(target)
         text = self._change.redactor.text(_check_text(text, "text"))
-        if target.is_index or not target.names:
-            raise ToolError(f"Error: {target.display} is generated. Write a memory beside it.")
         if target.memory is None:
             others = [path for path in list_plain_files(self._places.files) if path != target.path]
             size = len(text.encode())
@@ -277,10 +262,7 @@ class _Files:
         return render_memory(stored.memory), _memory_target(memory.name, folder).display
 
     def remove(self, target: Target) -> None:
-        if target.is_index or not target.names:
-            raise ToolError(
-                f"Error: {target.display} itself cannot be deleted. Delete what is in it."
-            )
+        self._check_editable(target)
         if target.memory is None:
             for path in self._plain_files(target):
                 self._change.put(path, None)
@@ -292,8 +274,7 @@ class _Files:
 
     def move(self, old: Target, new: Target) -> None:
         """A memory may be renamed, move between project and user, or become a plain file; and back."""
-        if old.is_index or not old.names:
-            raise ToolError(f"Error: {old.display} itself cannot be renamed. Rename what is in it.")
+        self._check_editable(old)
         if old.memory is None and new.memory is None:
             for path in self._plain_files(old):
                 target = new.path / path.relative_to(old.path)
@@ -313,6 +294,10 @@ class _Files:
             self._get_unpinned(old)
         self._change.put(old.path, None)
         self.write(new, text)
+
+    def _check_editable(self, target: Target) -> None:
+        if target.is_fixed:
+            raise ToolError(f"Error: {target.display} cannot be changed. Change what is in it.")
 
     def _get_unpinned(self, target: Target) -> StoredMemory | None:
         """None for a file that cannot be read as a memory."""
@@ -340,18 +325,19 @@ def resolve_path(path: object, places: Places, *, new: bool = False) -> Target:
     of_user = bool(names) and fold_name(names[0]) == USER_FOLDER
     folder = places.user if of_user else places.project
     below = names[of_user:]
-    if not below and of_user:
+    if of_user and not below:
         return Target(display, folder.path, (), of_user=True)
-    if len(below) != 1 or not below[0].endswith(SUFFIX):
-        if of_user:
-            raise ToolError(
-                f"Error: {ROOT}/{USER_FOLDER} holds memories alone: names that end in {SUFFIX}, without "
-                f"folders. Put {_printable(display)} elsewhere below {ROOT}."
-            )
-        if below and below[0].endswith(SUFFIX):
-            raise ToolError(
-                f"Error: {ROOT}/{_printable(below[0])} is a file and cannot have others in it."
-            )
+    is_memory = len(below) == 1 and below[0].endswith(SUFFIX)
+    if of_user and not is_memory:
+        raise ToolError(
+            f"Error: {ROOT}/{USER_FOLDER} holds memories alone: names that end in {SUFFIX}, without "
+            f"folders. Put {_printable(display)} elsewhere below {ROOT}."
+        )
+    if not is_memory and below and below[0].endswith(SUFFIX):
+        raise ToolError(
+            f"Error: {ROOT}/{_printable(below[0])} is a file and cannot have others in it."
+        )
+    if not is_memory:
         return Target(display, places.files, names)
     if fold_name(below[0]) == fold_name(INDEX_FILE):
         return Target(display, folder.path, (INDEX_FILE,), of_user=of_user)
@@ -451,31 +437,39 @@ def _parse_memory(text: str, target: Target, old: Memory | None) -> Memory:
     assert target.memory is not None
     default_type = old.type if old else USER if target.of_user else PROJECT
     parts = split_front_matter(clean(text))
-    if parts is not None:
-        parsed = parse_memory(text, Path(f"{target.memory}{SUFFIX}"))
-        if isinstance(parsed, Broken):
-            raise ToolError(
-                f"Error: {target.display} was not changed: it would not be a valid memory: {parsed.why}."
-            )
-        values = parse_front_matter(parts[0])
-        metadata = values.get("metadata")
-        typed = values.get("type") or (isinstance(metadata, dict) and metadata.get("type"))
-        memory = replace(
-            parsed,
-            type=parsed.type if typed else default_type,
-            pinned=old.pinned if old else False,
-            evidence=old.evidence if old else parsed.evidence,
-        )
-    elif old:
-        memory = replace(old, body=text.strip("\n"))
-    else:
+    if parts is None:
         # Its description is the first line, or a heading and the line after it.
         lines = [line.strip() for line in text.splitlines() if line.strip(MARKDOWN_MARKS)]
         lines = lines or [target.memory.replace("-", " ")]
         first = [line.strip(MARKDOWN_MARKS) for line in lines[: 1 + lines[0].startswith("#")]]
         description = one_line(": ".join(first), MAX_DESCRIPTION)
-        memory = Memory(target.memory, description, default_type, text.strip("\n"))
-    return replace(memory, extra={**memory.extra, BY: AGENT})
+        memory = old or Memory(target.memory, description, default_type, "")
+        return replace(memory, body=text.strip("\n"), extra={**memory.extra, BY: AGENT})
+    parsed = parse_memory(text, Path(f"{target.memory}{SUFFIX}"))
+    if isinstance(parsed, Broken):
+        raise ToolError(
+            f"Error: {target.display} was not changed: it would not be a valid memory: {parsed.why}."
+        )
+    values = parse_front_matter(parts[0])
+    metadata = values.get("metadata")
+    typed = values.get("type") or (isinstance(metadata, dict) and metadata.get("type"))
+    return replace(
+        parsed,
+        type=parsed.type if typed else default_type,
+        pinned=old.pinned if old else False,
+        evidence=old.evidence if old else parsed.evidence,
+        extra={**parsed.extra, BY: AGENT},
+    )
+
+
+def _show_edit(text: str, new: str) -> str:
+    at = text.count("\n", 0, max(0, text.find(new)))
+    first, last = max(0, at - SNIPPET_LINES), at + new.count("\n") + SNIPPET_LINES + 1
+    lines = [f"{n:6}\t{line}" for n, line in enumerate(_split_lines(text), 1)]
+    return (
+        "The memory file has been edited. Here is the snippet showing the change (with line "
+        "numbers):\n" + "\n".join(lines[first:last])[:MAX_SHOWN]
+    )
 
 
 def _view_directory(target: Target, places: Places) -> str:
@@ -489,15 +483,12 @@ def _view_directory(target: Target, places: Places) -> str:
         sizes[ROOT] += sizes[user]
     else:
         _add_sizes(sizes, target.path, (target.display,), LEVELS)
-    rows = sorted(sizes.items())
-    lines = [f"{format_size(size)}\t{path}" for path, size in rows[: MAX_ENTRIES + 1]]
-    if len(rows) > MAX_ENTRIES + 1:
-        lines.append(f"… and {len(rows) - MAX_ENTRIES - 1} more. View a directory below.")
+    lines = [f"{format_size(size)}\t{path}" for path, size in sorted(sizes.items())]
     head = (
         f"Here're the files and directories up to {LEVELS} levels deep in {target.display}, excluding "
         f"hidden items and {SKIPPED}:"
     )
-    return "\n".join([head, *lines])
+    return "\n".join([head, *lines])[:MAX_SHOWN]
 
 
 def _add_sizes(sizes: dict[str, int], folder: Path, prefix: tuple[str, ...], levels: int) -> None:
@@ -514,24 +505,20 @@ def _add_sizes(sizes: dict[str, int], folder: Path, prefix: tuple[str, ...], lev
 
 def _view_file(display: str, text: str, view_range: object) -> str:
     lines = _split_lines(text)
-    if len(lines) > MAX_LINES:
-        raise ToolError(f"File {display} exceeds maximum line limit of {MAX_LINES:,} lines.")
-    first, last = 1, len(lines)
     match view_range:
         case None:
-            pass
-        case [int(), int()] if bool not in map(type, view_range):
-            first, last = view_range
+            first, last = 1, len(lines)
+        case [int(first), int(last)] if bool not in map(type, (first, last)):
             last = len(lines) if last == -1 else min(last, len(lines))
-            if not 1 <= first <= max(1, len(lines)) or (last < first and lines):
-                raise ToolError(
-                    f"Error: Invalid `view_range` parameter: {[first, last]}. It should be within the "
-                    f"range of lines of the file: [1, {len(lines)}]."
-                )
         case _:
             raise ToolError(
                 "Error: `view_range` must be two whole numbers, such as [1, 10]; -1 is the end."
             )
+    if not 1 <= first <= max(1, len(lines)) or (last < first and lines):
+        raise ToolError(
+            f"Error: Invalid `view_range` parameter: {[first, last]}. It should be within the range of lines "
+            f"of the file: [1, {len(lines)}]."
+        )
     shown, size = [f"Here's the content of {display} with line numbers:"], 0
     for number in range(first, last + 1):
         line = f"{number:6}\t{lines[number - 1]}"

@@ -118,7 +118,7 @@ class Events(Part):
         return self._stored("calls_of_tools", **whose, limit=limit)
 
     def newest_id(self) -> int:
-        """Its id; 0 if there is none."""
+        """The highest id that was given out; 0 if there was no event."""
         return self._db.number("events", "newest")
 
     def count_healed(self, first: int, last: int) -> int:

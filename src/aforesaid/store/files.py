@@ -1,23 +1,19 @@
-"""The database as a file: copied, checked, its parts, and how far its write-ahead log reaches.
+"""The database as a file: copied, checked, and its parts.
 
-Three checks, by what they cost. `check_ends` takes the same time however large the file is: it is for a
-database that was closed cleanly and not touched since. `check_pages` is SQLite's own check of every page,
-within a time limit. `check_rows` also reads every row.
+`check_pages` is SQLite's own check of every page, within a time limit. `check_rows` also reads every row.
 """
 
 import os
 import sqlite3
-import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from aforesaid.errors import StoreDamaged, StoreMissing, StoreTooNew
 from aforesaid.store.database import FAULTS, newest_version, open_file, schema_version, translate
-from aforesaid.store.salvage import find_bad_row, kept_tables, open_damaged
+from aforesaid.store.salvage import find_bad_row, open_damaged
 from aforesaid.store.store import Store
 
 Progress = Callable[[int, int], None]  # done, of how much
@@ -27,9 +23,6 @@ SUFFIXES = ("", "-wal", "-shm", "-journal")
 COUNTED = ("projects", "sessions", "prompts", "events", "observations", "summaries", "requests")
 STEP_PAGES = 500  # of a copy, before others get their turn
 INSTRUCTIONS = 10_000  # of SQLite, between two looks at the clock
-# https://sqlite.org/walformat.html#the_wal_index_header_format: the first of two copies, without its checksum
-WAL_INDEX_HEADER = struct.Struct("=4s4sI2B1H II 8s 8s")
-WAL_INDEX_VERSION = struct.pack("=I", 3007000)
 
 
 def no_progress(_done: int, _total: int) -> None:
@@ -41,14 +34,6 @@ class Contents(NamedTuple):
 
     schema: int
     rows: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class WalReach:
-    """How far the write-ahead log reaches. `salt` changes when it starts over; `frames`: committed pages."""
-
-    salt: str
-    frames: int
 
 
 def parts(database: Path) -> tuple[Path, ...]:
@@ -110,9 +95,12 @@ def read_version(path: Path) -> int:
 
 
 def newest_event(path: Path) -> int:
-    """Its id. Of a database of any version: a store would refuse one that is still to be migrated."""
+    """The highest id that was given out. Of a database of any version: a store would refuse one that is still
+    to be migrated."""
     with _reading(path) as connection:
-        return int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+        query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+        row = connection.execute(query).fetchone()
+        return int(row[0]) if row else 0
 
 
 @contextmanager
@@ -139,21 +127,6 @@ def roll_back(path: Path) -> None:
         return
     with suppress(*FAULTS), closing(open_file(path, "rw")) as connection:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-
-
-def check_ends(path: Path) -> str | None:
-    """The header, the schema and both ends of every table. What is wrong, if anything is."""
-    try:
-        with closing(open_damaged(path)) as connection:
-            if schema_version(connection) == 0:
-                return "it has no tables"
-            connection.execute("PRAGMA writable_schema = 0")
-            for table in kept_tables(connection):
-                for direction in ("ASC", "DESC"):
-                    connection.execute(f"{table.ordered(direction)} LIMIT 1").fetchone()
-    except FAULTS as error:
-        return str(error)
-    return None
 
 
 def check_pages(path: Path, seconds: float) -> tuple[str | None, bool]:
@@ -199,44 +172,3 @@ def prepare_restored(
             store.events.reread_transcripts(reread_since)
         if skip_until is not None:
             store.events.skip_transcripts(skip_until)
-
-
-class WalIndex:
-    """The `-shm` file of a database that this process has open; to be closed after the database.
-
-    SQLite's locks are on that file, and a process that closes any descriptor of it loses them all: another
-    process would take the database for closed. So it is opened once and closed last."""
-
-    def __init__(self, database: Path) -> None:
-        self._path = Path(f"{database}-shm")
-        self._descriptor: int | None = None
-
-    def reach(self) -> WalReach | None:
-        """None while there is no log, or nothing is known of it."""
-        try:
-            if self._descriptor is None:
-                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-            header = os.pread(self._descriptor, WAL_INDEX_HEADER.size, 0)
-            version, _, _, ready, _, _, frames, _, _, salt = WAL_INDEX_HEADER.unpack(header)
-        except (OSError, struct.error):
-            return None
-        return WalReach(salt.hex(), frames) if version == WAL_INDEX_VERSION and ready else None
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
-
-def is_log_lost(database: Path, known: WalReach | None) -> bool:
-    """Whether commits that were in the log are gone: SQLite reads a log up to where it is sound, and does
-    not report the rest. Asked after a crash, before this process opens the database."""
-    if known is None or known.frames == 0:
-        return False
-    log = parts(database)[1]
-    if not log.exists() or log.stat().st_size == 0:
-        return True
-    with closing(WalIndex(database)) as index, closing(open_file(database)) as connection:
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        now = index.reach()
-    return now is None or (now.salt == known.salt and now.frames < known.frames)

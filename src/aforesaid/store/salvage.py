@@ -35,7 +35,6 @@ DERIVED = frozenset(
         "unindexed index_state"
     )
 )
-BROKEN = object()  # in the place of a text that is not UTF-8
 HIGHEST_ID = 2**53  # a higher id is damage
 TYPES: dict[str, type] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
 COMPRESSED = {("events", "body"), ("requests", "reply")}
@@ -45,29 +44,20 @@ MOST_FAULTS = 1_000_000  # unreadable ids in a row, then the rest is given up
 class Table(NamedTuple):
     name: str
     columns: tuple[tuple[str, str], ...]  # name and type
-    key: tuple[str, ...]
+    key: str  # to order by
     has_rowid: bool
 
     @property
     def listed(self) -> str:
         return ", ".join(f'"{name}"' for name, _ in self.columns)
 
-    @property
-    def insert(self) -> str:
-        places = ", ".join("?" * len(self.columns))
-        return f'INSERT OR IGNORE INTO "{self.name}" ({self.listed}) VALUES ({places})'
-
-    def ordered(self, direction: str) -> str:
-        keys = ", ".join(f"{key} {direction}" for key in self.key)
-        return f'SELECT {self.listed} FROM "{self.name}" ORDER BY {keys}'
-
     def valid(self, values: Values) -> Values | None:
         """None: they were never written."""
         for (name, kind), value in zip(self.columns, values, strict=True):
             allowed = TYPES.get(kind)
-            if value is BROKEN or (value is not None and allowed and type(value) is not allowed):
+            if value is not None and allowed and type(value) is not allowed:
                 return None
-            if (self.name, name) in COMPRESSED and value is not None:
+            if value is not None and (self.name, name) in COMPRESSED:
                 try:
                     unpack(value)  # zlib keeps a checksum
                 except StoreDamaged:
@@ -80,61 +70,56 @@ class Table(NamedTuple):
             yield from self._rows_by_id(connection)
             return
         for direction in ("ASC", "DESC"):  # from both ends, to where it breaks
+            order = self.key.replace(",", f" {direction},")
+            query = f'SELECT {self.listed} FROM "{self.name}" ORDER BY {order} {direction}'
             try:
-                for values in connection.execute(self.ordered(direction)):
+                for values in connection.execute(query):
                     yield 0, self.valid(values)
                 return
             except FAULTS:
                 yield 0, None
 
     def _rows_by_id(self, connection: sqlite3.Connection) -> Iterator[tuple[int, Values | None]]:
-        """In order; after a fault, on from the next id that can be read."""
+        """In order; after a fault, on from the next id that can be read. A row counts once the next one
+        confirms its place: an altered id must not hide others."""
         query = f'SELECT rowid, {self.listed} FROM "{self.name}" WHERE rowid > ? ORDER BY rowid'
-        after, last, faults = 0, 0, 0
+        after, faults = 0, 0
+        last: int | None = None
         while faults < MOST_FAULTS:
             held: tuple[int, Values] | None = None
+            is_broken = False
             try:
                 for key, *values in connection.execute(query, (after,)):
-                    # A row counts once the next one confirms its place: an altered id must not hide others.
                     if held is not None and held[0] < key:
                         after, faults = held[0], 0
                         yield after, self.valid(held[1])
                     elif held is not None:
                         yield key - 1, None
                     held = key, tuple(values)
-                if held is not None and held[0] < HIGHEST_ID:
-                    yield held[0], self.valid(held[1])
-                return
             except FAULTS:
-                faults += 1
+                is_broken, faults = True, faults + 1
             if held is not None and after < held[0] < HIGHEST_ID:
                 after = held[0]
                 yield after, self.valid(held[1])
-            last = last or max(self._highest_id(connection), after + 1)
-            if after >= last:
+            if last is None and is_broken:
+                last = max(self.last_id(connection), *self.indexed_ids(connection), after + 1)
+            if not is_broken or after >= (last or 0):
                 return
             after += 1
             yield after, None
 
-    def _highest_id(self, connection: sqlite3.Connection) -> int:
-        """As far as something still knows it."""
-        known = {self.sequence(connection), *self.indexed_ids(connection)}
-        with suppress(*FAULTS):
-            row = connection.execute(f'SELECT max(rowid) FROM "{self.name}"').fetchone()
-            known.add(row[0])
-        return max(key for key in known if isinstance(key, int) and key < HIGHEST_ID)
-
-    def sequence(self, connection: sqlite3.Connection) -> int:
+    def last_id(self, connection: sqlite3.Connection) -> int:
         """The highest id that was ever given out; 0 if that is not known."""
-        with suppress(*FAULTS):
-            query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
-            row = connection.execute(query, (self.name,)).fetchone()
-            if row and isinstance(row[0], int) and 0 < row[0] < HIGHEST_ID:
-                return int(row[0])
-        return 0
+        known = {0}
+        sequence = f"SELECT seq FROM sqlite_sequence WHERE name = '{self.name}'"
+        for query in (sequence, f'SELECT max(rowid) FROM "{self.name}"'):
+            with suppress(*FAULTS):
+                row = connection.execute(query).fetchone()
+                known.add(row[0] if row and isinstance(row[0], int) else 0)
+        return max(key for key in known if key < HIGHEST_ID)
 
     def indexed_ids(self, connection: sqlite3.Connection) -> set[int]:
-        found: set[int] = set()
+        found = {0}
         with suppress(*FAULTS):
             indexes = connection.execute(f'PRAGMA index_list("{self.name}")').fetchall()
             for name in (name for _, name, _, _, partial in indexes if not partial):
@@ -142,7 +127,7 @@ class Table(NamedTuple):
                     query = f'SELECT rowid FROM "{self.name}" INDEXED BY "{name}"'
                     rows = connection.execute(query)
                     found.update(row[0] for row in rows if 0 < row[0] < HIGHEST_ID)
-        return found
+        return found - {0}
 
     def ids(self, connection: sqlite3.Connection) -> set[int]:
         return {row[0] for row in connection.execute(f'SELECT rowid FROM "{self.name}"')}
@@ -172,7 +157,6 @@ class Salvaged:
 def open_damaged(path: Path) -> sqlite3.Connection:
     """Read-only. Lines of the schema that cannot be parsed are skipped."""
     connection = open_file(path)
-    connection.text_factory = _decode
     for pragma in ("query_only", "writable_schema", "cell_size_check"):
         connection.execute(f"PRAGMA {pragma} = 1")
     return connection
@@ -267,17 +251,19 @@ def _copy_table(
     """The ids that could not be read; of a table without ids, {0} if something is missing."""
     gaps: set[int] = set()
     count, last = 0, 0
+    places = ", ".join("?" * len(table.columns))
+    insert = f'INSERT OR IGNORE INTO "{table.name}" ({table.listed}) VALUES ({places})'
     for key, values in table.rows(source):
         if values is None:
             gaps.add(key)
         else:
-            count += target.execute(table.insert, values).rowcount
+            count += target.execute(insert, values).rowcount
             last = max(last, key)
     found.read[table.name] = count
     if not table.has_rowid:
         return gaps
     update = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?"
-    target.execute(update, (table.sequence(source), table.name))
+    target.execute(update, (table.last_id(source), table.name))
     if gaps and max(gaps) > last:  # the end is missing, and how far it went may not be known
         found.at_least.add(table.name)
     # A page that has lost rows may look sound; an index still knows them.
@@ -302,13 +288,6 @@ def _drop_orphans(target: sqlite3.Connection, tables: Iterable[Table]) -> int:
 
 def _table(connection: sqlite3.Connection, name: str, *, has_rowid: bool) -> Table:
     rows = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-    keys = tuple(f'"{row[1]}"' for row in sorted(rows, key=lambda row: row[5]) if row[5])
+    keys = [f'"{row[1]}"' for row in sorted(rows, key=lambda row: row[5]) if row[5]]
     columns = tuple((row[1], row[2].upper()) for row in rows)
-    return Table(name, columns, ("rowid",) if has_rowid else keys, has_rowid)
-
-
-def _decode(raw: bytes) -> object:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return BROKEN
+    return Table(name, columns, ", ".join(keys), has_rowid)

@@ -1,6 +1,5 @@
 """Makes backups of the database in a thread, and notices that it is damaged."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from aforesaid import log, wiring
@@ -30,25 +29,19 @@ class BackupThread(Loop):
         self._paths, self._settings = context.paths, context.settings
         self._store, self._clock = context.store, context.clock
         self._backups = wiring.backup_repository(context.home, context.clock)
-        self._log = files.WalIndex(self._paths.database)
         known = database_state.load(self._paths)
         self._state = DatabaseState(cleared_at=known.cleared_at if known else 0)
         context.store.database.on_damage = self.suspect_damage
 
-    def record_log_position(self) -> None:
-        """How far the log reaches, so that the next worker sees if some of it got lost."""
-        reach = self._log.reach()
-        if reach is None or reach == self._state.log or self.damaged:
-            return
-        self._state = replace(
-            self._state, log=reach, events=self._store.events.newest_id(), at=self._clock()
-        )
-        database_state.save(self._paths, self._state)
-        database_state.record_pauses(self._paths, self._store.sessions.pauses(), self._clock())
+    def record_newest_event(self) -> None:
+        """So that the next worker sees if commits got lost."""
+        newest = self._store.events.newest_id()
+        if newest != self._state.events and not self.damaged:
+            self._state = replace(self._state, events=newest)
+            database_state.save(self._paths, self._state)
 
     def record_close(self) -> None:
         """The store was closed, and all is well."""
-        self._log.close()
         if not self.damaged and self._paths.database.exists():
             database_state.save_closed(self._paths, self._state)
 
@@ -64,33 +57,34 @@ class BackupThread(Loop):
         self.context.wake_ingest.set()
 
     def turn(self) -> None:
-        self._attempt(repository.DAILY, self.is_due)
+        self.make_if_older(self._settings.number("backup.every_hours") * HOUR)
 
-    def is_due(self) -> bool:
-        """By the last one's age, and only if something was written since."""
-        every = self._settings.number("backup.every_hours") * HOUR
-        if every == 0:
-            return False
-        made_at = self._newest()
-        if made_at is None:
+    def make_before_dream(self) -> None:
+        self.make_if_older(FRESH)
+
+    def make_if_older(self, age: int) -> None:
+        """If the last one is, and something was written since. A failure is logged, and `doctor` reports how
+        old the last backup is."""
+        try:
+            if self._settings.number("backup.every_hours") and self._is_older(age):
+                self._make()
+        except BackupStopped:
+            log.action("backup.stopped")
+        except StoreDamaged as error:
+            self.suspect_damage(error)
+        except Exception as error:  # a file that was deleted under us, most likely
+            log.warning("backup.skipped", error=log.cause(error))
+
+    def _is_older(self, age: int) -> bool:
+        newest = next(iter(self._backups.all()), None)
+        if newest is None:
             first_start = self._paths.lock_file.stat().st_mtime_ns // 1_000_000
             return self._store.events.newest_id() > 0 and self._clock() - first_start >= FRESH
+        made_at = newest.manifest.made_at
         # Readers touch what else belongs to the database.
         written = [path for path in files.parts(self._paths.database)[:2] if path.exists()]
         written_at = max((path.stat().st_mtime_ns for path in written), default=0) // 1_000_000
-        return self._clock() - made_at >= every and written_at > made_at
-
-    def make_before_dream(self) -> None:
-        self._attempt(repository.DREAM, self._is_stale)
-
-    def _is_stale(self) -> bool:
-        made_at = self._newest()
-        is_old = made_at is None or self._clock() - made_at >= FRESH
-        return is_old and self._settings.number("backup.every_hours") > 0
-
-    def _newest(self) -> int | None:
-        newest = next(iter(self._backups.all()), None)
-        return newest.manifest.made_at if newest else None
+        return self._clock() - made_at >= age and written_at > made_at
 
     def make_replacement(self) -> str | None:
         """Makes a backup that replaces all others. Returns its name; None without space, or if they are off.
@@ -98,26 +92,14 @@ class BackupThread(Loop):
         if not self._settings.number("backup.every_hours"):
             return None
         try:
-            return self._make(repository.DAILY)
+            return self._make()
         except NoRoom as error:
-            log.warning("backup.skipped", reason=repository.DAILY, error=log.cause(error))
+            log.warning("backup.skipped", error=log.cause(error))
             return None
 
-    def _attempt(self, reason: str, is_wanted: Callable[[], bool]) -> None:
-        """A failure is logged, and `doctor` reports how old the last backup is."""
-        try:
-            if is_wanted():
-                self._make(reason)
-        except BackupStopped:
-            log.action("backup.stopped", reason=reason)
-        except StoreDamaged as error:
-            self.suspect_damage(error)
-        except Exception as error:  # a file that was deleted under us, most likely
-            log.warning("backup.skipped", reason=reason, error=log.cause(error))
-
-    def _make(self, reason: str) -> str:
+    def _make(self) -> str:
         keep = self._settings.number("backup.keep")
-        return self._backups.make(reason, keep, self._between).name
+        return self._backups.make(repository.DAILY, keep, self._between).name
 
     def _between(self, _done: int, _total: int) -> None:
         if not self.context.go_on():

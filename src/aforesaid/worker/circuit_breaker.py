@@ -73,10 +73,9 @@ class CircuitBreaker:
     def trip(self, absence: Absence) -> int:
         """Returns until when the breaker stays open."""
         self._failures += 1
-        soonest = self.clock() + pause(self._failures, self.luck())
-        until = soonest
+        until = self.clock() + pause(self._failures, self.luck())
         if isinstance(absence, requests.RateLimited):
-            until = max(absence.until, soonest)
+            until = max(absence.until, until)
         elif isinstance(absence, requests.Misconfigured):
             until = self.clock() + LONGEST_PAUSE
         for_user = not isinstance(absence, requests.Unavailable)

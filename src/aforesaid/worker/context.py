@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from aforesaid import log, wiring
 from aforesaid.agents.base import Agent
 from aforesaid.agents.registry import AGENTS
+from aforesaid.backups import database_state
 from aforesaid.clock import Clock
 from aforesaid.errors import StoreDamaged
 from aforesaid.store.store import Store
@@ -76,7 +77,11 @@ class Context:
         self.breaker = CircuitBreaker(clock)
         self.projects = ProjectFinder(store, clock)
         self.pauses = Pauses(
-            store, self.projects, clock, lambda: self.settings.names("capture.skip_dirs")
+            store,
+            self.projects,
+            clock,
+            skipped=lambda: self.settings.names("capture.skip_dirs"),
+            on_change=lambda: database_state.record_exclusion(self.paths),
         )
         self.searcher = wiring.searcher(store, self.settings, clock)
         self.notifier = Notifier(store, clock)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aforesaid import log
-from aforesaid.backups.repository import FULL, Backup, BackupRepository
-from aforesaid.errors import BackupError, StoreError
+from aforesaid.backups.repository import FULL, BackupRepository
+from aforesaid.errors import StoreError
 from aforesaid.paths import Paths, walk
 from aforesaid.settings import Settings
 from aforesaid.worker.spool import oldest_first
@@ -170,23 +170,11 @@ class Housekeeper:
                     path.unlink()
                     log.warning("disk.removed", file=path.name, bytes=size)
                     yield size
-        for backup in self._old_backups():
-            self.backups.delete(backup)
-            yield backup.manifest.size
-
-    def _old_backups(self) -> list[Backup]:
-        """Those before the two newest that pass, the oldest first. Who has fewer good ones keeps all."""
         known = self.backups.all()
         if len(known) <= KEPT_BACKUPS:
-            return []  # none can go, so none has to be checked: that means to read all of it
-        good, surplus = 0, []
-        for backup in known:
-            if good == KEPT_BACKUPS:
-                surplus.append(backup)
-                continue
-            try:
-                self.backups.check(backup)
-                good += 1
-            except BackupError as error:
-                log.warning("backup.bad", backup=backup.name, error=log.cause(error))
-        return surplus[::-1]
+            return  # none can go, so none has to be checked: that means to read all of it
+        good = self.backups.newest_good()
+        for backup in reversed(known[KEPT_BACKUPS:]):
+            if backup != good:
+                self.backups.delete(backup)
+                yield backup.manifest.size

@@ -20,6 +20,7 @@ from aforesaid.briefing import ANSWERING, write_brief
 from aforesaid.clock import MINUTE
 from aforesaid.errors import AforesaidError
 from aforesaid.hook.capture import brief_head, brief_name
+from aforesaid.memory import claude_memory
 from aforesaid.model import events
 from aforesaid.model.search import Injection, MemoryInjection
 from aforesaid.model.sessions import Session
@@ -213,6 +214,7 @@ class HookAnswers:
         if not dirs:
             return
         root = project.root if self.context.projects.find(project.root) == project_id else dirs[0]
+        self._sync_shared(root)
         tokens = self.context.settings.number("brief.tokens")
         text = self._write_brief(project_id, root, tokens).text
         for directory in dirs:
@@ -221,6 +223,11 @@ class HookAnswers:
                 file = self._brief_file(agent, directory)
                 write_private(file, head + agent.reply("context", text))
         log.action("brief.prepared", project=project_id, size=len(text))
+
+    def _sync_shared(self, directory: str) -> None:
+        setting = self.context.settings.text("memory.client")
+        found = self.memories.memories(directory)
+        claude_memory.sync_shared(setting, found, directory, self.context.env)
 
     def prepare_missing_briefs(self, project_ids: frozenset[int]) -> None:
         for project_id in project_ids:
@@ -256,6 +263,7 @@ class HookAnswers:
                     silent = self.context.settings.number("recall.file_tokens") == 0
                     self._lists.write(session, empty=silent)
                     if note.hook == "context":
+                        self._sync_shared(session.project_dir)
                         self.memories.prepare(session.project_dir)
                 if session is not None or note.at < self.context.clock() - NOTE_EXPIRES:
                     self._notes.remove(note)

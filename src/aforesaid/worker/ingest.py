@@ -9,6 +9,7 @@ the store puts it into its turn as it does with events from transcripts, even if
 
 import errno
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
@@ -20,14 +21,7 @@ from aforesaid.paths import private_dir
 from aforesaid.payload.shorten import is_cut
 from aforesaid.worker import spool
 from aforesaid.worker.context import Context
-from aforesaid.worker.spool import (
-    Entry,
-    SpoolFile,
-    has_private,
-    redacted_capture,
-    set_aside,
-    shortened,
-)
+from aforesaid.worker.spool import Entry, has_private, redacted_capture, set_aside, shortened
 
 BATCH_FILES = 256
 BATCH_BYTES = 16 * 1024 * 1024
@@ -58,14 +52,14 @@ class Ingest:
             before = page.extent
             large = page.large[:LARGE_AT_ONCE] if page.is_last else []
             for late, files, most in ((False, page.small, BATCH_FILES), (True, large, 1)):
-                for batch in _batches(folder, files, most):
+                for batch in _batches(files, most):
                     if not go_on():
                         return total
                     total = total.plus(self._keep(batch, late=late))
             if page.is_last and len(page.large) <= LARGE_AT_ONCE:
                 return total
 
-    def _keep(self, batch: list[SpoolFile], *, late: bool = False) -> events.Ingested:
+    def _keep(self, batch: list[Entry], *, late: bool = False) -> events.Ingested:
         arrivals = [a for file in batch if (a := self._read(file)) is not None]
         try:
             result = self._add(arrivals, late=late)
@@ -78,7 +72,7 @@ class Ingest:
             self._quarantine(batch[0], f"it cannot be stored: {log.cause(error)}")
             return events.Ingested()
         for file in batch:
-            file.path.unlink(missing_ok=True)
+            (self.context.paths.spool_new / file.name).unlink(missing_ok=True)
         for arrival in arrivals:  # the capture's id leads from the hook's file to the stored row
             event, capture = arrival.event, arrival.capture
             log.action("ingest.event", capture=capture.id, kind=event.kind, session=event.session)
@@ -103,21 +97,22 @@ class Ingest:
         projects = frozenset(each.project_id for each in arrivals)
         return events.Ingested(healed.added, len(arrivals) - healed.added, healed.turns, projects)
 
-    def _read(self, file: SpoolFile) -> events.Arrival | None:
+    def _read(self, file: Entry) -> events.Arrival | None:
         """None when there is nothing to store: quarantined, gone, or of no interest. Whatever is wrong with
         one file must not hold up the others."""
+        path = self.context.paths.spool_new / file.name
+        arrival: events.Arrival | events.Unreadable | None
         try:
             try:
-                capture = spool.read(file)
+                capture = spool.read(path, file)
             except FileNotFoundError:
                 return None
-            if (
-                isinstance(capture, events.Capture)
-                and is_cut(capture.body)
-                and has_private(file.path)
-            ):
-                capture = events.Unreadable(CUT_PRIVATE)
-            arrival = capture if isinstance(capture, events.Unreadable) else self._parse(capture)
+            if isinstance(capture, events.Unreadable):
+                arrival = capture
+            elif is_cut(capture.body) and has_private(path):
+                arrival = events.Unreadable(CUT_PRIVATE)
+            else:
+                arrival = self._parse(capture)
         except (StoreError, MemoryError):
             raise
         except Exception as error:
@@ -166,30 +161,28 @@ class Ingest:
         known = self.context.store.sessions.find(*session)
         return known.project_dir if known else self._places.get(session, str(Path.home()))
 
-    def _quarantine(self, file: SpoolFile, why: str) -> None:
+    def _quarantine(self, file: Entry, why: str) -> None:
         """The row first: a kill in between leaves the file to be judged again."""
-        name, why = file.path.name, self.context.redactor.text(why)
+        paths, name, why = self.context.paths, file.name, self.context.redactor.text(why)
         self.context.store.events.quarantine(name, why, file.size, self.context.clock())
-        private_dir(self.context.paths.spool_bad)  # somebody may have tidied up
-        try:
-            set_aside(self.context.redactor, file.path, self.context.paths.spool_bad / name)
-        except FileNotFoundError:
-            return
-        log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
+        private_dir(paths.spool_bad)  # somebody may have tidied up
+        with suppress(FileNotFoundError):
+            set_aside(self.context.redactor, paths.spool_new / name, paths.spool_bad / name)
+            log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
 
 
 def is_boring(tool: str, patterns: tuple[str, ...]) -> bool:
     return any(tool.startswith(p[:-1]) if p.endswith("*") else tool == p for p in patterns)
 
 
-def _batches(folder: Path, files: list[Entry], most_files: int) -> Iterator[list[SpoolFile]]:
-    batch: list[SpoolFile] = []
+def _batches(files: list[Entry], most_files: int) -> Iterator[list[Entry]]:
+    batch: list[Entry] = []
     total = 0
-    for at_ns, name, size, owner in files:
-        if batch and (len(batch) == most_files or total + size > BATCH_BYTES):
+    for file in files:
+        if batch and (len(batch) == most_files or total + file.size > BATCH_BYTES):
             yield batch
             batch, total = [], 0
-        batch.append(SpoolFile(folder / name, at_ns, size, owner))
-        total += size
+        batch.append(file)
+        total += file.size
     if batch:
         yield batch

@@ -1,10 +1,9 @@
 """Runs the jobs that are due, one after the other. A failure is a value: retry, postpone, or skip."""
 
 import random
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from aforesaid import log
@@ -23,14 +22,13 @@ from aforesaid.model.jobs import (
 from aforesaid.model.requests import Unavailable
 from aforesaid.model.sessions import Session
 from aforesaid.wiring import RULES, Choice
-from aforesaid.worker.circuit_breaker import MonitoredModel, Outage, pause
+from aforesaid.worker.circuit_breaker import MonitoredModel, pause
 from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
-from aforesaid.worker.health import has_captures
-from aforesaid.worker.reconcile import TranscriptThread
 
 if TYPE_CHECKING:
     from aforesaid.providers.base import Model
     from aforesaid.worker.extraction import Extractor
+    from aforesaid.worker.service import Service
 
 BEHIND = SECOND  # a job that found no model comes after the others that wait
 BLAMED_PAUSE = 300 * SECOND  # time for others to show that it is the model after all
@@ -57,7 +55,7 @@ class JobRunner:
     def run_due(self, go_on: Callable[[], bool]) -> int:
         """Everything that is due, while `go_on` allows. Returns how many tries were made."""
         jobs, tries = self.context.store.jobs, 0
-        while go_on() and not self.blocked():
+        while go_on() and not self.context.breaker.blocked():
             now = self.context.clock()
             job = jobs.claim(self.holder, now, now + self.lease)
             if job is None:
@@ -88,15 +86,10 @@ class JobRunner:
                     break
                 for job in jobs:
                     tried.add(job.id)
-                    outcome = self._try(job, draft=True)
-                    if isinstance(outcome, Done):
+                    if isinstance(outcome := self._try(job, draft=True), Done):
                         drafted += 1
                         self._notify(job, outcome)
         return drafted
-
-    def blocked(self) -> Outage | None:
-        """Why the jobs wait for the model, if they do."""
-        return self.context.breaker.blocked()
 
     def _try(self, job: Job, *, draft: bool = False) -> Outcome:
         from aforesaid.synthesis import synthesize  # takes long to load
@@ -172,108 +165,49 @@ class JobRunner:
             log.warning("job.skipped", job=job.id, kind=job.kind, tries=job.tries)
 
 
-@dataclass(slots=True)
-class Idleness:
-    """`at_rest`: whether the other parts of the worker have nothing to do. `watched`: whether the viewer is
-    open, which counts as activity."""
-
-    context: Context
-    limit_seconds: float
-    at_rest: Callable[[], bool] = lambda: True
-    watched: Callable[[], bool] = lambda: False
-    _active_at: float = field(default_factory=time.monotonic)
-
-    def interrupt(self) -> None:
-        self._active_at = time.monotonic()
-
-    def seconds(self) -> float:
-        return time.monotonic() - self._active_at
-
-    def seconds_left(self) -> float:
-        """Until nothing has happened for long enough."""
-        if self.watched():
-            self.interrupt()
-        return self.limit_seconds - self.seconds()
-
-    def is_idle(self) -> bool:
-        """Nothing waits and nothing is being done."""
-        if has_captures(self.context.paths) or not self.context.busy.acquire(blocking=False):
-            return False
-        try:
-            due = self.context.store.jobs.next_due()
-            return (due is None or due > self.context.clock()) and self.at_rest()
-        finally:
-            self.context.busy.release()
-
-    def is_over(self) -> bool:
-        ended = self.seconds_left() <= 0 and self.is_idle()
-        return ended and self.context.store.jobs.next_due() is None
-
-
 class DraftsLoop(Loop):
-    """Writes notes without a model as soon as a turn is over, also while the model is busy or unavailable.
-    `after`: called when there are new ones."""
+    """Writes notes without a model as soon as a turn is over, also while the model is busy or unavailable."""
 
     name = "drafts"
 
-    def __init__(
-        self, runner: JobRunner, transcripts: TranscriptThread, after: Callable[[], None]
-    ) -> None:
-        super().__init__(runner.context)
-        self.runner, self.transcripts, self.after = runner, transcripts, after
-
-    def run(self) -> None:
-        self.transcripts.wait_for_look(HEAL_FIRST_SECONDS)
-        super().run()
-
-    def turn(self) -> None:
-        if self.context.choice.model is not None:
-            self.transcripts.wait_for_turns()
-            if self.runner.write_drafts(self.context.go_on):
-                self.after()
-
-
-class JobsLoop(Loop):
-    """`after_jobs`: called while no job runs."""
-
-    name = "jobs"
-
-    def __init__(
-        self,
-        runner: JobRunner,
-        transcripts: TranscriptThread,
-        idleness: Idleness,
-        after_jobs: Callable[[], None],
-    ) -> None:
-        super().__init__(runner.context)
-        self._wake = self.context.wake_jobs
-        self.runner, self.transcripts, self.idleness = runner, transcripts, idleness
-        self.after_jobs = after_jobs
+    def __init__(self, service: "Service", runner: JobRunner) -> None:
+        super().__init__(service.context)
+        self.service, self.runner = service, runner
 
     def run(self) -> None:
         # What the last worker left incomplete is processed once, when it is complete.
-        self.transcripts.wait_for_look(HEAL_FIRST_SECONDS)
+        self.service.transcripts.wait_for_look(HEAL_FIRST_SECONDS)
         super().run()
 
+    def turn(self) -> float | None:
+        if self.context.choice.model is not None:
+            self.service.transcripts.wait_for_turns()
+            if self.runner.write_drafts(self.context.go_on):
+                self.service.prepare_briefs()
+        return None
+
+
+class JobsLoop(DraftsLoop):
+    name = "jobs"
+
+    def __init__(self, service: "Service", runner: JobRunner) -> None:
+        super().__init__(service, runner)
+        self._wake = self.context.wake_jobs
+
     def turn(self) -> float:
-        self.transcripts.wait_for_turns()  # the agent's words are in the transcript alone
-        self.runner.write_drafts(self.context.go_on)
+        super().turn()  # the agent's words are in the transcript alone
         with self.context.busy:
             if self.runner.run_due(self._go_on):
-                self.idleness.interrupt()
-            self.after_jobs()
-        return self._seconds_until_next()
+                self.service.note_activity()
+            self.service.after_jobs()
+        due = self.context.store.jobs.next_due()
+        if due is None:
+            return max(LEAST_WAIT, self.service.seconds_left())
+        outage = self.context.breaker.blocked()
+        until = max(due, outage.until if outage else 0)
+        return max(0.01, (until - self.context.clock()) / SECOND)
 
     def _go_on(self) -> bool:
         """Before each job: the words of a turn that has just ended are in the transcript alone."""
-        self.transcripts.wait_for_turns()
+        self.service.transcripts.wait_for_turns()
         return self.context.go_on()
-
-    def _seconds_until_next(self) -> float:
-        wait = max(LEAST_WAIT, self.idleness.seconds_left())
-        due = self.context.store.jobs.next_due()
-        if due is not None:
-            outage = self.runner.blocked()
-            until = max(due, outage.until if outage else 0)
-            wait = max(0.01, (until - self.context.clock()) / SECOND)
-        return wait

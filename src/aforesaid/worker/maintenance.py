@@ -1,6 +1,5 @@
-"""Periodic work: stale sessions, leftover files, retention, watchdogs for replaced files and clock skew."""
+"""Periodic work: stale sessions, leftover files, retention, a watchdog for replaced files."""
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,9 +10,8 @@ from typing import Protocol
 
 from aforesaid import log
 from aforesaid.agents.registry import AGENTS
-from aforesaid.clock import DAY, MINUTE, SECOND, Clock
+from aforesaid.clock import DAY, MINUTE, Clock
 from aforesaid.model.events import Healed
-from aforesaid.model.purge import Freed
 from aforesaid.paths import Paths
 from aforesaid.settings import Settings
 from aforesaid.store.store import Store
@@ -26,11 +24,10 @@ ORPHAN_SECONDS = 3600  # a writer that has not finished in an hour is dead
 DAY_SECONDS = 24 * 3600
 BAD_SECONDS, BAD_BYTES = 30 * DAY_SECONDS, 256 * 1024 * 1024  # of captures that could not be read
 REASONS_KEPT, MOST_REASONS = 90 * DAY, 10_000  # why they could not
-BRIEF_SECONDS, GONE_SECONDS = 90 * DAY_SECONDS, 7 * DAY_SECONDS
+BRIEF_SECONDS = 90 * DAY_SECONDS  # of a directory that nobody works in
 SESSION_SECONDS = 30 * DAY_SECONDS  # a session that is resumed after that gets a new file
 AT_ONCE = 200  # events in a transaction
 AGE_OUT_SECONDS = 3600.0
-ENOUGH = MINUTE  # less is what time servers do
 
 
 class SessionReader(Protocol):
@@ -43,7 +40,7 @@ def run(paths: Paths, store: Store, clock: Clock) -> None:
     for session in store.sessions.find_by_prefix(DOCTOR_PREFIX):
         if session.last_event_at < now - LEFT_BEHIND:  # it arrived after the doctor's clean-up
             store.sessions.drop(session.id, session.project_id)
-    swept = _limit_quarantine(paths.spool_bad) + _sweep_briefs(paths.briefs)
+    swept = _limit_quarantine(paths.spool_bad) + _remove_older(paths.briefs, BRIEF_SECONDS)
     for folder in (paths.spool_tmp, paths.run / "claims", paths.file_lists):
         swept += _remove_older(folder, ORPHAN_SECONDS)
     for folder in {paths.state, paths.data, paths.config, paths.run, paths.briefs}:
@@ -97,25 +94,11 @@ def _limit_quarantine(folder: Path) -> int:
     return swept
 
 
-def _sweep_briefs(folder: Path) -> int:
-    """Of directories that are gone, or that nobody has worked in for long."""
-    swept = _remove_older(folder, BRIEF_SECONDS)
-    limit = (time.time() - GONE_SECONDS) * 1e9
-    for at, name, _, _ in entries(folder):
-        if at < limit:
-            with suppress(OSError, ValueError):
-                directory = (folder / name).read_bytes().partition(b"\0")[0]
-                there = os.path.isdir(directory)  # noqa: PTH112 - bytes
-                swept += not there and _unlink(folder / name)
-    return swept
-
-
 def _unlink(path: Path) -> bool:
-    try:
+    with suppress(OSError):
         path.unlink()
-    except OSError:
-        return False
-    return True
+        return True
+    return False
 
 
 @dataclass(slots=True)
@@ -129,10 +112,10 @@ class Retention:
 
     def run_if_due(self, go_on: Callable[[], bool]) -> None:
         """As `retention.days` says, once an hour."""
-        days = self.settings.number("retention.days")
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + AGE_OUT_SECONDS
+        days = self.settings.number("retention.days")
         before, count = self.clock() - days * DAY, 0
         while days and go_on() and (freed := self.store.maintenance.age_out(before, AT_ONCE)).rows:
             count += freed.rows
@@ -143,17 +126,17 @@ class Retention:
     def free_space(self, size: int, go_on: Callable[[], bool]) -> int:
         """Up to `size` bytes, of what is older than a day: a session that goes on may need its own. Returns
         how many bytes the disk got back."""
-        freed = 0
-        steps: tuple[Callable[[], Freed], ...] = (
-            lambda: self.store.maintenance.age_out(self.clock() - DAY, AT_ONCE, keep_texts=True),
-            lambda: self.store.maintenance.drop_old_texts(AT_ONCE),
-        )
-        for step in steps:
-            while freed < size and go_on() and (more := step()).rows:
-                freed += more.size
+        rows, freed = self.store.maintenance, 0
+        while freed < size and go_on():
+            # Texts that search finds go last.
+            more = rows.age_out(self.clock() - DAY, AT_ONCE, keep_texts=True)
+            more = more if more.rows else rows.drop_old_texts(AT_ONCE)
+            if not more.rows:
+                break
+            freed += more.size
         if not freed:
             return 0
-        given_back = self.store.maintenance.shrink(at_once=True)
+        given_back = rows.shrink(at_once=True)
         log.action("retention.let_go", freed=freed, given_back=given_back)
         return given_back
 
@@ -175,19 +158,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-class ClockSkew:
-    """Notices that the clock was set back, by comparing it with a monotonic one."""
-
-    def __init__(self, clock: Clock, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._monotonic = clock, monotonic
-        self._offset = self._measure()
-
-    def went_back(self) -> bool:
-        """Since the last call."""
-        before, self._offset = self._offset, self._measure()
-        return self._offset < before - ENOUGH
-
-    def _measure(self) -> int:
-        return self._clock() - round(self._monotonic() * SECOND)

@@ -64,9 +64,6 @@ class Problem(NamedTuple):
         return f"{self.what[:1].upper()}{self.what[1:]}. Fix: {self.fix}"
 
 
-# Hooks
-
-
 def check_hooks(env: Mapping[str, str], here: Path) -> Iterator[Finding]:
     """Checks every installed hook line: does what it names exist, and does it work?"""
     found = [finding for each in CONNECTIONS for finding in _check_connection(each, env, here)]
@@ -144,9 +141,6 @@ def can_import(python: Path, module: str) -> bool | None:
     return done.returncode == 0
 
 
-# Index, backups, pauses
-
-
 def index_health(settings: Settings, store: Store) -> IndexHealth:
     """A reader has no encoder of its own; the settings name the one that counts."""
     encoder = wiring.encoder(settings)
@@ -209,9 +203,6 @@ def _switched_off(home: Home, env: Mapping[str, str], here: Path) -> list[str]:
     skipped = home.settings.names("capture.skip_dirs")
     off = switches.off_reason(project_directory(env, here), skipped)
     return [why for why in (off, switches.off_reason_in_env(env)) if why]
-
-
-# All of it
 
 
 def collect(

@@ -7,6 +7,7 @@ here. Pauses are stored for good, so that a transcript that is read years later 
 import json
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,13 +23,15 @@ Json = dict[str, Any]
 
 @dataclass(slots=True)
 class Pauses:
-    """`skipped`: returns the directories in which the settings turn recording off."""
+    """`skipped`: returns the directories in which the settings turn recording off. `on_change`: called after
+    something was paused, resumed or purged."""
 
     store: Store
     projects: ProjectFinder
     clock: Clock
-    skipped: Callable[[], tuple[str, ...]] = tuple
-    _known: list[sessions.Pause] = field(default_factory=list)
+    skipped: Callable[[], tuple[str, ...]]
+    on_change: Callable[[], None]
+    _known: list[sessions.Pause] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -43,7 +46,7 @@ class Pauses:
         project = self.projects.of(request["dir"]) if scope == sessions.PROJECT else None
         session = tuple(request["session"]) if scope == sessions.SESSION else None
         where = self._of_project(project)
-        active = [each for each in self._requested(now) if each.scope == scope]
+        active = (each for each in self._requested(now) if each.scope == scope)
         before = [each.id for each in active if each.covers(where, session)]
         self.store.sessions.end_pauses(before, now)
         added = self.store.sessions.add_pause(now, ends, project_id=project, session=session)
@@ -72,6 +75,7 @@ class Pauses:
         """Also after a purge: a project's number may be given to another one."""
         with self._lock:
             self._known = self.store.sessions.pauses()
+        self.on_change()
 
     def status(self) -> list[Json]:
         return [self._describe(each) for each in self._requested(self.clock())]
@@ -111,12 +115,10 @@ class Pauses:
 
     def note(self, capture: Capture) -> None:
         """A hook reports that recording is off for its session."""
-        try:
+        with suppress(ValueError, AttributeError):
             (session,) = map(str, json.loads(capture.body).values())  # whatever the agent calls it
-        except (ValueError, AttributeError):
-            return
-        if session:
-            self._mark_seen((capture.agent, session), capture.at)
+            if session:
+                self._mark_seen((capture.agent, session), capture.at)
 
     def _mark_seen(self, session: SessionRef, at: int) -> None:
         if not self._is_seen(session):

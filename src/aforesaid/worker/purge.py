@@ -14,10 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aforesaid import clock, log
+from aforesaid import log
 from aforesaid.backups import database_state, repository
 from aforesaid.errors import AforesaidError
 from aforesaid.memory.changes import Memories, iter_all_files
@@ -31,9 +33,9 @@ from aforesaid.memory.folders import (
 )
 from aforesaid.model.observations import cited_events, cited_observations
 from aforesaid.model.purge import ERASED, Changing, Erasure, Matching, Needle, Reach, Rows, read
-from aforesaid.paths import Paths, walk, write_private
+from aforesaid.paths import Paths, walk
 from aforesaid.privacy import payloads
-from aforesaid.store import files
+from aforesaid.privacy.redactor import Redactor
 from aforesaid.store.store import Store
 from aforesaid.worker.backups import BackupStopped
 from aforesaid.worker.context import Context
@@ -44,13 +46,11 @@ from aforesaid.worker.spool import entries
 
 Json = dict[str, Any]
 SPOOL_SECONDS, PAUSE = 60.0, 0.05
-ROUNDS = 3  # what is written during a purge is found the next time
 INDEXED = 64  # rows in a step
 STOPPED = "The erasure stopped ({}; see `aforesaid worker logs`)."
 UNREADABLE = (
     "An erasure was not finished; its order cannot be read. Erase it again with `aforesaid purge`."
 )
-UTF_16 = ("utf-16-le", "utf-16-be")
 PART, OVERLAP = 16 * 1024 * 1024, 1024 * 1024  # bytes; a longer text is not searched for
 HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
 
@@ -87,20 +87,25 @@ def load(paths: Paths) -> Plan | None:
 
 
 class Filter:
-    """What is left of texts and of the files of memories. `matching` and `changing` where a text or secrets
-    are purged. `deleted`: names of memories of which nothing is left."""
+    """What is left of texts and of the files of memories. `matching`: where a text or secrets are purged.
+    `deleted`: names of memories of which nothing is left. Raises ConfigError for a text that is too short."""
 
-    def __init__(
-        self, plan: Plan, matching: Matching | None = None, changing: Changing = lambda text: text
-    ) -> None:
-        self.plan, self.matching, self._changing = plan, matching, changing
-        self._matches = matching or (lambda _: False)
+    def __init__(self, plan: Plan, redactor: Redactor) -> None:
+        self.plan = plan
+        self.matching: Matching | None = None
+        self._changing: Changing = str
+        if plan.wanted.what == "text":
+            needle = Needle(plan.wanted.text)
+            self.matching, self._changing = needle.found, needle.changed
+        elif plan.wanted.what == "secrets":
+            self.matching = lambda text: self._changing(text) != text
+            self._changing = partial(_redacted, redactor)
         self.deleted: set[str] = set()
         # A name of one word may be any word, so it is not searched for in texts.
         names = sorted((name for name in plan.names if "-" in name), key=len, reverse=True)
         any_of = "|".join(map(re.escape, names)) or r"(?!)"
         self._names = re.compile(rf"(?<![\w-])(?:{any_of})(?![\w-])")
-        self.searches = bool(names) or matching is not None
+        self.searches = bool(names) or self.matching is not None
 
     def found(self, text: str) -> bool:
         return self._names.search(text) is not None or self._matches(text)
@@ -120,18 +125,21 @@ class Filter:
     def _is_deleted(self, path: str, text: str) -> bool:
         plan, name = self.plan, PurePosixPath(path).stem
         head = HEAD.match(text)
+        is_text = plan.wanted.what == "text" and not path.endswith(PROJECT_FILE)
         return (
             name in plan.names
             or self._matches(name.replace("-", " "))
             or any(path == each or path.startswith(f"{each}/") for each in plan.places)
             or bool(head and cited_observations(head[0]) & {*plan.observations})
             or bool(head and cited_events(head[0]) & {*plan.events})
-            or (
-                plan.wanted.what == "text"
-                and not path.endswith(PROJECT_FILE)
-                and self._matches(text)
-            )
+            or (is_text and self._matches(text))
         )
+
+    def _matches(self, text: str) -> bool:
+        return self.matching is not None and self.matching(text)
+
+
+PROGRESS = ("name", "step", "done", "total", "counts", "error", "over")
 
 
 @dataclass(slots=True)
@@ -186,7 +194,7 @@ class Purger:
         run = self._run
         if run is None or run.name != request["name"]:
             return {"lost": True}
-        return {name: getattr(run, name) for name in Run.__slots__ if name not in ("plan", "dry")}
+        return {name: getattr(run, name) for name in PROGRESS}
 
     def resume(self) -> None:
         """Continues what an earlier worker did not finish, unless a request has done so already."""
@@ -206,10 +214,7 @@ class Purger:
         except AforesaidError as error:
             self.context.note_fault("purge", error)
             return None
-        if left is None:
-            return None
-        log.action("erase.resumed", what=left.wanted.what)
-        return self._start(left, dry=False)
+        return self._start(left, dry=False) if left else None
 
     def _start(self, plan: Plan, *, dry: bool) -> Run:
         run = self._run = Run(os.urandom(8).hex(), plan, dry)
@@ -265,31 +270,23 @@ class Purger:
     def _purge(self, run: Run) -> None:
         store, paths = self.context.store, self.context.paths
         reach = self._look(run)
-        projects, sessions = reach.projects, reach.sessions
-        for _ in range(ROUNDS):
-            # What memories are called has to be known before the first one is deleted.
-            kept = self._filter(run.plan)
-            self._every_memory().look(kept)
-            run.plan = replace(run.plan, names=tuple({*run.plan.names, *kept.deleted}))
-            run.plan.save(paths)
-            run.step = "erasing"
-            run.done, run.total = 0, len(reach.rows)
-            for count in store.purge.delete(reach.rows, run.plan.at):
-                run.done += count
-                self._step()
-            if run.plan.wanted.what != "text" or kept.matching is None:
-                break
-            reach = store.purge.reach(store.purge.search(kept.matching, self._progress(run)))
-            if not reach.rows:
-                break
-            projects, sessions = projects | reach.projects, sessions | reach.sessions
+        # What memories are called has to be known before the first one is deleted.
+        kept = self._filter(run.plan)
+        self._every_memory().look(kept)
+        run.plan = replace(run.plan, names=tuple({*run.plan.names, *kept.deleted}))
+        run.plan.save(paths)
+        run.step = "erasing"
+        run.done, run.total = 0, len(reach.rows)
+        for count in store.purge.delete(reach.rows, run.plan.at):
+            run.done += count
+            self._step()
         self.context.pauses.reload()
         kept = self._filter(run.plan)
-        if kept.searches:
+        if kept.searches:  # also in what was stored meanwhile
             for _ in store.purge.replace_text(kept.found, kept.changed, self._progress(run)):
                 self._step()
         run.step = "files"
-        self._purge_derived(kept, projects, sessions)
+        self._purge_derived(kept, reach.sessions)
         run.step = "cleaning"
         while store.index.update(INDEXED):
             self._step()
@@ -298,9 +295,7 @@ class Purger:
         remove_file(paths.erasing_file)
         log.action("erase.done", what=run.plan.wanted.what, **run.counts)
 
-    def _purge_derived(
-        self, kept: Filter, projects: frozenset[int], sessions: frozenset[int]
-    ) -> None:
+    def _purge_derived(self, kept: Filter, sessions: frozenset[int]) -> None:
         """Files beside the database, and what is derived from it."""
         store, paths = self.context.store, self.context.paths
         self.context.projects.forget_all()
@@ -311,15 +306,10 @@ class Purger:
         self.memories.forget_folders()
         if kept.searches:
             purge_files(paths, store, kept, kept.plan.at)
-        for path in _below(paths.file_lists):  # a hook without its list asks
-            path.unlink(missing_ok=True)
-        for path in _below(paths.briefs):
-            directory = path.read_bytes().partition(b"\0")[0].decode("utf-8", "surrogateescape")
-            if store.projects.find_by_dir(directory) is None:
-                path.unlink(missing_ok=True)
-        known = frozenset(each.id for each in store.projects.all())
-        for project_id in known if kept.matching else known & projects:
-            self.answers.prepare_brief(project_id)
+        for path in chain(_below(paths.file_lists), _below(paths.briefs)):
+            path.unlink(missing_ok=True)  # a hook without its list asks
+        for project in store.projects.all():
+            self.answers.prepare_brief(project.id)
 
     def _find_places(self, wanted: Erasure) -> tuple[str, ...]:
         """Files and folders of memories that are deleted, relative to the folder of all memories."""
@@ -343,17 +333,7 @@ class Purger:
         return Memories(user_places(self.context.paths.memory), self.context.clock)
 
     def _filter(self, plan: Plan) -> Filter:
-        """Raises ConfigError for a text that means nothing."""
-        if plan.wanted.what == "text":
-            needle = Needle(plan.wanted.text)
-            return Filter(plan, needle.found, needle.changed)
-        if plan.wanted.what == "secrets":
-            return Filter(plan, lambda text: self._redacted(text) != text, self._redacted)
-        return Filter(plan)
-
-    def _redacted(self, text: str) -> str:
-        body = text.encode("utf-8", "surrogateescape")
-        return payloads.redacted(self.context.redactor, body).decode("utf-8", "surrogateescape")
+        return Filter(plan, self.context.redactor)
 
     def _progress(self, run: Run) -> Callable[[int, int], None]:
         def report(done: int, total: int) -> None:
@@ -368,6 +348,11 @@ class Purger:
             raise BackupStopped
 
 
+def _redacted(redactor: Redactor, text: str) -> str:
+    body = text.encode("utf-8", "surrogateescape")
+    return payloads.redacted(redactor, body).decode("utf-8", "surrogateescape")
+
+
 def every(paths: Paths) -> list[Path]:
     """All backups and damaged databases."""
     folders = (each for each in (paths.backups, paths.damaged) if each.is_dir())
@@ -377,7 +362,7 @@ def every(paths: Paths) -> list[Path]:
 def replace_backups(paths: Paths, new_backup: Callable[[], str | None]) -> None:
     """`new_backup`: makes one and returns its name, None if there is no room; if it raises, all stay. An
     unfinished one is deleted too, but not while another process makes it."""
-    database_state.record_purge(paths, clock.now())
+    database_state.record_exclusion(paths)
     if not every(paths):
         return
     new = new_backup()
@@ -388,61 +373,33 @@ def replace_backups(paths: Paths, new_backup: Callable[[], str | None]) -> None:
 
 
 def find_files(paths: Paths, matching: Matching, before: int) -> Iterator[Path]:
-    """Those that hold a text. Captures in the spool that are newer than `before` (milliseconds) are left."""
-    for path in candidates(paths):
+    """Those that hold a text, outside of the database, the memories and the log. Captures that are newer than
+    `before` (milliseconds) are left."""
+    for path in chain([paths.health_note], _below(paths.spool)):
         with suppress(OSError):
-            late = path.stat().st_mtime_ns // 1_000_000 > before
-            if not (late and path.is_relative_to(paths.spool)) and _holds(path, matching):
+            late = path.stat().st_mtime_ns // 1_000_000 > before and path != paths.health_note
+            if not late and _holds(path, matching):
                 yield path
 
 
 def purge_files(paths: Paths, store: Store, kept: Filter | Needle, before: int) -> None:
-    """Deletes what can be made again or was only captured; in other files, replaces the text."""
-    made = (paths.spool, paths.briefs, paths.file_lists)
+    """Deletes what can be made again or was only captured."""
     for path in find_files(paths, kept.found, before):
-        if any(path.is_relative_to(each) for each in made):
-            if path.parent == paths.spool_bad:
-                store.events.drop_quarantine(path.name)
-            path.unlink(missing_ok=True)
-        else:
-            text = path.read_bytes().decode("utf-8", "surrogateescape")
-            write_private(path, kept.changed(text).encode("utf-8", "surrogateescape"))
+        if path.parent == paths.spool_bad:
+            store.events.drop_quarantine(path.name)
+        path.unlink(missing_ok=True)
     log.rewrite(paths.log_file, kept.changed)
-
-
-def candidates(paths: Paths) -> Iterator[Path]:
-    """Files that may hold what was captured. Others would break aforesaid if they were edited."""
-    database = files.parts(paths.database)
-    others = {paths.config_file, paths.erasing_file, paths.python_file, paths.redaction_key}
-    logs = paths.log_file.parent
-    elsewhere = (paths.memory, paths.backups, paths.damaged, logs, paths.installs)
-    for root in {paths.data, paths.state, paths.config}:
-        for path in _below(root):
-            if path in others or path in database or path.parent == paths.run:
-                continue
-            if not any(path.is_relative_to(each) for each in elsewhere):
-                yield path
 
 
 def _holds(path: Path, matching: Matching) -> bool:
     """Searches in overlapping parts, as a file may have gigabytes."""
+    part = b""
     with path.open("rb") as file:
-        part = file.read(PART)
-        while True:
-            if any(map(matching, _decodings(part))):
-                return True
-            following = file.read(PART)
-            if not following:
-                return False
+        while following := file.read(PART):
             part = part[-OVERLAP:] + following
-
-
-def _decodings(data: bytes) -> list[str]:
-    """Data with NULs may be UTF-16."""
-    found = [data.decode("utf-8", "surrogateescape")]
-    if b"\0" in data:
-        found += [data[skip:].decode(name, "replace") for name in UTF_16 for skip in (0, 1)]
-    return found
+            if matching(part.decode("utf-8", "surrogateescape")):
+                return True
+    return False
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -22,8 +22,8 @@ from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
 from aforesaid.parameters import Misused
 from aforesaid.recall import lookup, render, resolve
-from aforesaid.recall.excerpts import BETWEEN
-from aforesaid.recall.results import HitDetails, describe_reasons, short_id, without_marks
+from aforesaid.recall.excerpts import BETWEEN, without_marks
+from aforesaid.recall.results import HitDetails, describe_reasons, short_id
 from aforesaid.recall.search import Searcher
 from aforesaid.store.store import Store
 from aforesaid.terms import query_terms
@@ -56,15 +56,8 @@ class Reader(NamedTuple):
         return known or resolve.project_at(self.store, self.here)
 
 
-def answer(
-    request: Json,
-    home: Home,
-    store: Store,
-    searcher: Searcher,
-    projects: ProjectFinder | None = None,
-) -> Json:
+def answer(request: Json, reader: Reader) -> Json:
     """`value`, or `misused` or `error` and its `kind`."""
-    reader = Reader(home, store, searcher, Path(request["dir"]), request["env"], projects)
     try:
         return {"value": QUERIES[request["name"]](reader, **request["values"])}
     except Misused as error:
@@ -79,21 +72,21 @@ def answer_in_worker(request: Json, context: Context, status: Callable[[], Json]
     own, given = ({k: v for k, v in e.items() if k.startswith(PREFIX)} for e in (os.environ, env))
     if request["version"] != __version__ or own != given:
         return {"declined": True}
-    home, store = context.home, context.store
+    home, store, here = context.home, context.store, Path(request["dir"])
     if request["name"] == STATUS:
-        here = Path(request["dir"])
         there = context.projects.repository(str(here))
         return {"value": overview.collect(home, env, here, status(), store, there)}
-    return answer(request, home, store, context.searcher, context.projects)
+    return answer(request, Reader(home, store, context.searcher, here, env, context.projects))
 
 
 def answer_here(request: Json) -> Json:
-    home = wiring.home()
+    home, here = wiring.home(), Path.cwd()
     if request["name"] == STATUS:
         worker = overview.worker_status(home.paths)
-        return {"value": overview.collect(home, os.environ, Path.cwd(), worker)}
+        return {"value": overview.collect(home, os.environ, here, worker)}
     store = wiring.open_for_reading(home.paths)
-    found = answer(request, home, store, wiring.searcher(store, home.settings, clock.now))
+    searcher = wiring.searcher(store, home.settings, clock.now)
+    found = answer(request, Reader(home, store, searcher, here, os.environ))
     value: Json = json.loads(json.dumps(found))  # lists for tuples, as the socket gives them
     return value
 
@@ -139,11 +132,10 @@ def search(
     result = reader.searcher.search(query)
     memories = _matching_memories(reader, query)
     details = HitDetails(store, terms=query_terms(text))
+    whole = store if level == render.FULL else None
     nothing = not result.hits and not memories
     return {
-        "hits": [
-            _hit(details, hit, store if level == render.FULL else None) for hit in result.hits
-        ],
+        "hits": [_hit(details, hit, whole) for hit in result.hits],
         "memories": [_memory(each) for each in memories],
         "without": result.without,
         "total": result.total,
@@ -227,7 +219,7 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
 
 
 def timeline(
-    reader: Reader, *, what: str | None, project: str | None, at: int, **around: int | None
+    reader: Reader, *, what: str | None, project: str | None, at: int, **sides: int
 ) -> Json:
     """`sessions`: by the number that hits have."""
     store = reader.store
@@ -245,10 +237,9 @@ def timeline(
         project_id=None if thing else resolve.choose_project(store, project, reader.here),
         around=thing,
         at=None if thing else at,
-        **around,  # type: ignore[arg-type]
+        **sides,
     )
-    details = HitDetails(store)
-    sessions = {}
+    details, sessions = HitDetails(store), {}
     for key in {hit.session_id for hit in hits}:
         found = store.sessions.get(key)
         title = (

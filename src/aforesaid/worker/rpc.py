@@ -43,7 +43,7 @@ class Answer:
     done: Callable[[bool], None] = nothing
 
 
-Parts = Generator[bytes, None, None]  # of an answer that takes long, each sent when it is ready
+Parts = Generator[bytes, None, None]  # of an answer that takes long
 Handler = Callable[[bytes], bytes | Answer | Parts]
 
 
@@ -71,13 +71,8 @@ def _send_request(paths: Paths, request: bytes, seconds: float) -> Iterator[sock
             raise WorkerDown from None
 
 
-def order(paths: Paths, verb: str, **values: object) -> dict[str, Any]:
+def order(paths: Paths, verb: str, seconds: float = SECONDS, /, **values: object) -> dict[str, Any]:
     """Sends a command to the worker, which is started if need be."""
-    return order_patiently(paths, verb, SECONDS, **values)
-
-
-def order_patiently(paths: Paths, verb: str, seconds: float, **values: object) -> dict[str, Any]:
-    """The same for a command that takes longer."""
     start(paths)
     answer = json.loads(ask(paths, f"{verb} {json.dumps(values)}".encode(), seconds=seconds))
     assert isinstance(answer, dict)
@@ -85,7 +80,7 @@ def order_patiently(paths: Paths, verb: str, seconds: float, **values: object) -
 
 
 def order_in_parts(
-    paths: Paths, verb: str, seconds: float, **values: object
+    paths: Paths, verb: str, seconds: float, /, **values: object
 ) -> Iterator[dict[str, Any]]:
     """The same for a command that reports its progress. A worker that ends cuts the answer off."""
     start(paths)
@@ -103,29 +98,25 @@ def status(paths: Paths) -> dict[str, Any]:
 
 
 def start(paths: Paths) -> dict[str, Any]:
-    """A worker of this version that answers; started if need be."""
+    """The status of a worker of this version, which is started if need be. Not beside a running one: it would
+    take over if that were stopped just now."""
     paths.make()
-    with suppress(WorkerError):
-        found = status(paths)
-        # Not one more beside it: that would take over if the first were stopped just now.
-        if not older(found["version"]):
-            return found
-    pid = _spawn()
-    ended = 0
+    pid, ended, state = 0, 0, 0
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
-        state = 0
-        if not ended:
+        with suppress(WorkerError):
+            found = status(paths)
+            if not older(found["version"]):
+                return found
+        if not pid:
+            pid = _spawn()
+        elif not ended:
             ended, state = os.waitpid(pid, os.WNOHANG)
         if state:  # ending well means that another worker was there first
             from aforesaid.worker.health import not_recording
 
             why = not_recording(paths)
             raise WorkerError(why or "The worker did not start. See `aforesaid worker logs`.")
-        with suppress(WorkerError):
-            found = status(paths)
-            if not older(found["version"]):
-                return found
         time.sleep(0.02)
     raise WorkerHung
 
@@ -137,23 +128,17 @@ def _spawn() -> int:
     return os.posix_spawn(command[0], command, os.environ, file_actions=null, setsid=True)
 
 
-def request_stop(paths: Paths) -> None:
-    ask(paths, b"stop\n")
-
-
 def stop(paths: Paths) -> bool:
     """True if one was running. It ends what it is doing; one that does not answer is killed, which
     loses nothing. It is gone when this returns: its number is withdrawn before its last commit."""
     pid = running_pid(paths)
     if pid is None:
         return False
-    try:
-        request_stop(paths)
+    with suppress(WorkerError):
+        ask(paths, b"stop\n")
         end = time.monotonic() + STOP_SECONDS
         while _is_worker(pid) and time.monotonic() < end:
             time.sleep(0.02)
-    except WorkerError:
-        pass
     if _is_worker(pid):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -288,7 +273,7 @@ def single_instance(paths: Paths) -> Iterator[None]:
         if version is not None:
             log.action("worker.replaces", version=version, by=__version__)
             with suppress(WorkerError):
-                request_stop(paths)
+                ask(paths, b"stop\n")
         time.sleep(0.05)
     try:
         yield

@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from aforesaid.model.events import HEADER_END, Capture, Unreadable, parse_capture
+from aforesaid.model.events import Capture, Unreadable, parse_capture
 from aforesaid.paths import write_private
 from aforesaid.payload.limits import PARSED_BYTES, NotJson, too_large
 from aforesaid.payload.shorten import MOST_READ, Keep, cut, fit_payload
@@ -29,21 +29,17 @@ PAGE = 20_000  # files: 8 MB of names and times; each page lists the whole folde
 LARGE = 256 * 1024  # bytes; to redact more can take a second
 MOST_LARGE = 1_000  # per page
 TOOL_HOOK = b"save"
-Entry = tuple[int, str, int, int]  # mtime in nanoseconds, name, size, owner
-WHOLE = 512 * 1024  # bytes of an unreadable file that are kept; of a larger one, half from each end
+WHOLE = 512 * 1024  # bytes of an unreadable file that are kept
 PIECE, EDGE = 4 * 1024 * 1024, 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class SpoolFile:
-    path: Path
+class Entry(NamedTuple):
+    """A file of a folder. `at_ns`: mtime in nanoseconds."""
+
     at_ns: int
+    name: str
     size: int
     owner: int
-
-    @property
-    def at(self) -> int:
-        return self.at_ns // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ def list_page(folder: Path) -> Page:
 
     def small() -> Iterator[Entry]:
         for entry in entries(folder):
-            if entry[2] <= LARGE or not _can_wait(folder / entry[1]):
+            if entry.size <= LARGE or not _can_wait(folder / entry.name):
                 yield entry
             elif len(large) < MOST_LARGE:
                 large.append(entry)
@@ -84,7 +80,7 @@ def entries(folder: Path) -> Iterator[Entry]:
             with suppress(FileNotFoundError):
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISREG(status.st_mode):
-                    yield status.st_mtime_ns, entry.name, status.st_size, status.st_uid
+                    yield Entry(status.st_mtime_ns, entry.name, status.st_size, status.st_uid)
 
 
 def oldest_first(folder: Path) -> Iterator[tuple[Path, int]]:
@@ -107,18 +103,21 @@ def _can_wait(path: Path) -> bool:
     return len(words) < 3 or words[2] == TOOL_HOOK
 
 
-def read(file: SpoolFile) -> Capture | Unreadable:
+def read(path: Path, entry: Entry) -> Capture | Unreadable:
     """Raises OSError; FileNotFoundError if the file is gone."""
-    if file.owner != os.geteuid():
-        return Unreadable(f"it belongs to another user ({file.owner}): it is none of ours")
+    if entry.owner != os.geteuid():
+        return Unreadable(f"it belongs to another user ({entry.owner}): it is none of ours")
+    at, is_large = entry.at_ns // 1_000_000, entry.size > PARSED_BYTES + LONGEST_HEADER
     try:
-        with file.path.open("rb") as source:
-            if file.size > PARSED_BYTES + LONGEST_HEADER:
-                return _read_large(file, source)
-            capture = parse_capture(file.path.name, source.read(), file.at)
-        if isinstance(capture, Unreadable):
-            return capture
-        return replace(capture, body=fit_payload(capture.body))
+        with path.open("rb") as source:
+            start = source.read(LONGEST_HEADER if is_large else -1)
+            capture = parse_capture(entry.name, start, at)
+            if isinstance(capture, Unreadable):
+                return capture
+            if not is_large:
+                return replace(capture, body=fit_payload(capture.body))
+            source.seek(len(start) - len(capture.body))
+            return replace(capture, body=cut(source, too_large(entry.size - source.tell())))
     except NotJson as error:
         return Unreadable(f"the payload is not JSON ({error}), and too much to be kept as it is")
 
@@ -133,16 +132,6 @@ def shortened(body: bytes) -> bytes:
         return body
 
 
-def _read_large(file: SpoolFile, source: BinaryIO) -> Capture | Unreadable:
-    start = source.read(LONGEST_HEADER)
-    header, mark, _ = start.partition(HEADER_END)
-    capture = parse_capture(file.path.name, header + mark, file.at)
-    if isinstance(capture, Unreadable):
-        return capture
-    source.seek(len(header) + len(mark))
-    return replace(capture, body=cut(source, too_large(file.size - source.tell())))
-
-
 def redacted_capture(redactor: Redactor, capture: Capture) -> Capture:
     """The same bytes if there is nothing to redact, so that the same event has the same content from every
     source."""
@@ -154,10 +143,17 @@ def redacted_capture(redactor: Redactor, capture: Capture) -> Capture:
 
 
 def set_aside(redactor: Redactor, path: Path, target: Path) -> None:
-    """Move a file that cannot be read, without its secrets. Raises FileNotFoundError if it is gone."""
+    """Move a file that cannot be read, without its secrets. Of a large one the beginning is kept, and nothing
+    if it has private parts, or may have some because it is too large to be searched. Raises
+    FileNotFoundError if it is gone."""
     with path.open("rb") as file:
-        data = file.read(WHOLE + 1)
-        shown = payloads.raw(redactor, data) if len(data) <= WHOLE else _ends(redactor, file)
+        data, size = file.read(WHOLE), os.fstat(file.fileno()).st_size
+    if size > MOST_READ or (size > WHOLE and has_private(path)):
+        shown = b"[left out: %d bytes]" % size
+    else:
+        shown = payloads.raw(redactor, data)
+        if size > WHOLE:
+            shown += b" [%d bytes left out]" % (size - WHOLE)
     if shown is data:
         path.replace(target)
         return
@@ -169,27 +165,7 @@ def has_private(path: Path) -> bool:
     """Whether a tag stands in the part of a file that is read. Of a payload that is shortened, the tags may
     be what is left out, so this must be known before."""
     with path.open("rb") as file:
-        return _has_private(file)
-
-
-def _ends(redactor: Redactor, file: BinaryIO) -> bytes:
-    """The beginning and the end; nothing of a file that has private parts, or may have some because it is
-    too large to be searched."""
-    size = file.seek(0, 2)
-    file.seek(0)
-    if size > MOST_READ:
-        return b"[left out: %d bytes]" % size
-    if _has_private(file):
-        return private.MARK.encode()
-    file.seek(0)
-    head = payloads.raw(redactor, file.read(WHOLE // 2))
-    file.seek(size - WHOLE // 2)
-    tail = payloads.raw(redactor, file.read())
-    return head + b" [... %d bytes left out ...] " % (size - WHOLE) + tail
-
-
-def _has_private(file: BinaryIO) -> bool:
-    return any(private.has_tag(piece.decode("utf-8", "replace")) for piece in _pieces(file))
+        return any(private.has_tag(piece.decode("utf-8", "replace")) for piece in _pieces(file))
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

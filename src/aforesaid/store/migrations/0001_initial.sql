@@ -73,7 +73,7 @@ CREATE TABLE jobs (
 -- brings it back. key: what makes the event itself unique. healed: known from the transcript only. prompt_id: the
 -- agent's own id of the turn.
 CREATE TABLE events (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
   key TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -603,13 +603,6 @@ END;
 
 CREATE TRIGGER facts_unindexed AFTER DELETE ON observation_facts BEGIN
   INSERT INTO fact_words (fact_words, rowid, words) VALUES ('delete', old.id, old.words);
-END;
-
--- The id of the newest event is given again when that event goes; what it said then is read again.
-CREATE TRIGGER newest_event_removed AFTER DELETE ON events
-WHEN old.id > coalesce((SELECT max(id) FROM events), 0) BEGIN
-  UPDATE index_state SET value = coalesce((SELECT max(id) FROM events), 0)
-  WHERE name = 'events' AND CAST(value AS INTEGER) >= old.id;
 END;
 
 CREATE TRIGGER observation_doubts_added AFTER INSERT ON observation_doubts BEGIN

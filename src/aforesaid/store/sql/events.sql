@@ -11,8 +11,9 @@ VALUES (:session_id, :key, :kind, :tool, :hook, :capture_id, :at, :prompt_number
 ON CONFLICT (session_id, key) DO NOTHING
 RETURNING id;
 
+-- The highest id that was given out.
 -- name: newest
-SELECT coalesce(max(id), 0) FROM events;
+SELECT seq FROM sqlite_sequence WHERE name = 'events';
 
 -- How many events wait to be worked up, and since when.
 -- name: unclaimed
