@@ -1,7 +1,6 @@
 """A memory as a file: what we write we read back, what others write is understood or left alone."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,10 @@ from hypothesis import strategies as st
 from aforesaid.memory.folders import Folder
 from aforesaid.memory.format import (
     MAX_FILE_BYTES,
-    add_retired_lines,
     checksum,
     name_problem,
     normalize,
     parse_memory,
-    remove_retired_lines,
     render_memory,
     slugify,
 )
@@ -295,37 +292,6 @@ def test_every_slug_is_a_safe_name_and_its_own_slug(text: str) -> None:
 )
 def test_names_that_could_leave_the_folder_are_refused(name: str) -> None:
     assert name_problem(name)
-
-
-@given(memories, anything, st.none() | words)
-def test_a_restored_file_is_the_retired_one_to_the_byte(
-    memory: Memory, why: str, by: str | None
-) -> None:
-    data = render_memory(replace(memory, replaced_by=None)).encode()
-    retired = add_retired_lines(data, "user/a.md", "2025-11-16T09:30:00Z", why, by)
-    assert retired is not None
-    assert remove_retired_lines(retired) == data
-    if isinstance(parse_memory(data, Path("a.md")), Memory):
-        found = read(retired)
-        assert (found.replaced_by, found.extra["retired_from"]) == (by, "user/a.md")
-
-
-@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
-def test_a_file_of_an_odd_form_is_retired_and_restored_to_the_byte(ending: bytes) -> None:
-    lines = [
-        b"\xef\xbb\xbf---  ",
-        b"# a comment",
-        b"description:   'spaced'",
-        b"--- ",
-        b"---",
-        b"body",
-        b"---",
-    ]
-    data = ending.join(lines)
-    retired = add_retired_lines(data, "user/a.md", "2025-11-16T09:30:00Z", "why", "b")
-    assert retired is not None
-    assert remove_retired_lines(retired) == data
-    assert read(retired).extra["retired_because"] == "why"
 
 
 def listed(folder: Path) -> tuple[dict[str, StoredMemory], dict[str, str]]:

@@ -208,7 +208,7 @@ def check_recoveries() -> Iterator[Finding]:
     for account in recovery_log.load_all(home.paths):
         if account.at > since and account.what != recovery_log.BY_HAND and account.done:
             level = "ok" if account.seen else "warning"
-            yield Finding(level, "recovery", recovery_log.describe(account, home.paths))
+            yield Finding(level, "recovery", account.message)
     recovery_log.mark_seen(home.paths)
 
 

@@ -29,7 +29,7 @@ from yaml.resolver import Resolver
 from aforesaid.errors import MemoryRefused
 from aforesaid.ids import digest
 from aforesaid.model.memories import PROJECT, TYPES, Broken, Memory, StoredMemory
-from aforesaid.text import clean, cut, one_line, sqlite_safe
+from aforesaid.text import clean, cut, sqlite_safe
 
 MAX_NAME, MAX_NAME_BYTES = 60, 180
 MAX_FOREIGN_NAME_BYTES = 200  # of a name that was given by hand or came from elsewhere
@@ -426,48 +426,15 @@ def _derive_description(body: str) -> str:
     return cut(_one_line(body.lstrip("#-* \n\t").partition("\n")[0]), MAX_DERIVED_DESCRIPTION)
 
 
-RETIRED_FROM, RETIRED_AT = "retired_from", "retired_at"
-RETIRED_REASON, REPLACED_BY = "retired_because", "replaced_by"
-FIRST_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
-RETIRED_LINES = re.compile(
-    rb"retired_from: [^\n]*\nretired_at: [^\n]*\nretired_because: [^\n]*\n(?:replaced_by: [^\n]*\n)?"
-)
-MAX_REASON = 500
-
-
-def add_retired_lines(
-    data: bytes, came_from: str, at: str, why: str, replaced_by: str | None = None
-) -> bytes | None:
-    """Notes in the front matter why a memory was retired. `came_from`: its path below the folder of all
-    memories. None if the file does not begin with a plain `---`."""
-    first = FIRST_LINE.match(data)
-    if first is None:
-        return None
-    reason = one_line(why, MAX_REASON) or "not said"
-    values = {RETIRED_FROM: came_from, RETIRED_AT: at, RETIRED_REASON: reason}
-    values |= {REPLACED_BY: replaced_by} if replaced_by else {}
-    return data[: first.end()] + dump_front_matter(values).encode() + data[first.end() :]
-
-
-def remove_retired_lines(data: bytes) -> bytes:
-    """Restores the bytes before `add_retired_lines`."""
-    first = FIRST_LINE.match(data)
-    lines = RETIRED_LINES.match(data, first.end()) if first else None
-    return data[: lines.start()] + data[lines.end() :] if lines else data
+# Why and when a memory was retired, and its path before that, below the folder of all memories.
+RETIRED_FROM, RETIRED_AT, RETIRED_REASON = "retired_from", "retired_at", "retired_because"
 
 
 def original_name(retired: StoredMemory) -> str:
-    """Its name before it was retired: its file may have a number, because of an older one."""
+    """Its name before it was retired: the file may have got a number, because of an older one."""
     path = retired.memory.extra.get(RETIRED_FROM)
     name = Path(path).name.removesuffix(".md") if isinstance(path, str) else ""
     return retired.memory.name if name_problem(name) else name
-
-
-def retired_order(retired: StoredMemory) -> tuple[str, int, str]:
-    """Sorts by time, and within a second by the number of the file."""
-    at = str(retired.memory.extra.get(RETIRED_AT, ""))[:19].replace("T", " ")
-    number = retired.memory.name.removeprefix(original_name(retired)).removeprefix("-")
-    return at, int(number) if number.isdecimal() else 1, retired.memory.name
 
 
 def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
@@ -476,11 +443,8 @@ def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
     tidy = replace(tidy, created=tidy.created or (old.created if old else now))
     if old is None or tidy.updated not in (0, old.updated):
         return tidy
-    return replace(tidy, updated=old.updated if equal_except_updated(tidy, old) else now)
-
-
-def equal_except_updated(one: Memory, other: Memory) -> bool:
-    return replace(one, updated=0) == replace(other, updated=0)
+    same = replace(tidy, updated=old.updated)
+    return same if same == old else replace(tidy, updated=now)
 
 
 def render_checked(memory: Memory, path: Path) -> bytes:
