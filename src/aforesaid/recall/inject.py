@@ -21,7 +21,7 @@ from aforesaid.model.prose import sentences
 from aforesaid.model.search import OBSERVATION, Filters, Injection
 from aforesaid.model.sessions import Session
 from aforesaid.paths import open_regular
-from aforesaid.recall.brief import PINNED, index_line, price
+from aforesaid.recall.brief import PINNED, WHY, index_line, price
 from aforesaid.recall.excerpts import closest, excerpt, stems, without_marks
 from aforesaid.recall.question import Question
 from aforesaid.recall.rank import Found
@@ -293,12 +293,6 @@ MARKS = {
 }
 SYMBOL = re.compile(
     r"`([A-Za-z_][\w.]*)(?:\(\))?`|\b([A-Za-z_][\w.]*)\(\)|\b(\w+_\w+|[a-z]+[A-Z]\w*)\b"
-)
-WHY = re.compile(
-    r"\b(because|causes?|caused|reasons?|why|so that|in order to|otherwise|instead|rather than|due to|"
-    r"explains?|explanation|decided|must|never|always|avoids?|prevents?|workaround|breaks?|broke|"
-    r"failed with)\b",
-    re.IGNORECASE,
 )
 VISIBLE = re.compile(
     r"\b(?:was|were) (?:added|changed|removed|created|deleted|renamed|moved)\b"

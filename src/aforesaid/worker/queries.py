@@ -219,7 +219,7 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
 
 
 def timeline(
-    reader: Reader, *, what: str | None, project: str | None, at: int, **around: int | None
+    reader: Reader, *, what: str | None, project: str | None, at: int, **sides: int
 ) -> Json:
     """`sessions`: by the number that hits have."""
     store = reader.store
@@ -237,7 +237,7 @@ def timeline(
         project_id=None if thing else resolve.choose_project(store, project, reader.here),
         around=thing,
         at=None if thing else at,
-        **around,  # type: ignore[arg-type]
+        **sides,
     )
     details, sessions = HitDetails(store), {}
     for key in {hit.session_id for hit in hits}:
