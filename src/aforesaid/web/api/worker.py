@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import cast
 
 from aforesaid.clock import SECOND
-from aforesaid.model.jobs import JobRow
+from aforesaid.model.jobs import Job
 from aforesaid.model.purge import Erasure, What
 from aforesaid.parameters import Parameter
 from aforesaid.synthesis.cost import load_costs
@@ -206,5 +206,5 @@ def _find_place(backend: Backend, scope: str, project: int | None, session: int 
     return place
 
 
-def _job_json(job: JobRow) -> Json:
+def _job_json(job: Job) -> Json:
     return common.pick(job, "id kind session_id prompt_number tries") | {"why": job.last_error}
