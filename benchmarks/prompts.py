@@ -1,6 +1,6 @@
 """What real prompts are told of earlier sessions, and whether they needed it.
 
-    python -m benchmarks.prompts PATH [--half tune|report] [--list] [--keep FOLDER]
+    python -m benchmarks.prompts PATH [--half tune|report|fresh] [--list] [--keep FOLDER]
 
 PATH is the folder of transcripts that prompts_set/needs.txt was written for. They are imported into a
 temporary home in the order of their times and processed without a model; before a session's prompts are
@@ -38,7 +38,7 @@ from benchmarks.recall.asking import Moment
 from benchmarks.recall.loading import encoder_named
 
 SET = Path(__file__).parent / "prompts_set"
-AFTER = "after"
+AFTER, FRESH = "after", "fresh"  # asked after the last session; for fresh ones nothing was tuned
 CONTINUED = "+"
 LATEST = 1_769_800_000_000  # after the last of them
 BUDGET = 300  # tokens, as `recall.tokens` is by default
@@ -70,15 +70,19 @@ class Graded:
     def place(self) -> int:
         """Of the prompt in its session; a new session begins with it if it continues another."""
         number = self.turn.partition("/")[2]
-        return int(number) if number and self.session != AFTER else 1
+        return int(number) if number and self.session not in (AFTER, FRESH) else 1
 
     @property
     def moment(self) -> str:
         """The store that it is asked in."""
-        return self.turn if CONTINUED in self.turn else self.session
+        if CONTINUED in self.turn:
+            return self.turn
+        return AFTER if self.session == FRESH else self.session
 
     @property
     def half(self) -> str:
+        if self.session == FRESH:
+            return FRESH
         if self.session != AFTER:
             return half_of((self.session, 0))
         return ("tune", "report")[hashlib.sha256(self.turn.encode()).digest()[0] & 1]
@@ -196,9 +200,10 @@ def read_prompts(store: Store) -> dict[str, tuple[Session, str, int]]:
                 turn = f"{session.ref[:8]}{between}{prompt.number}"
                 found[turn] = (session, prompt.text, prompt.at)
     last = max(found.values(), key=lambda each: each[2])[0]
-    lines = (SET / "after.txt").read_text("utf-8").splitlines()
-    for number, text in enumerate(lines, 1):
-        found[f"{AFTER}/{number}"] = (last, text, LATEST)
+    for name in (AFTER, FRESH):
+        lines = (SET / f"{name}.txt").read_text("utf-8").splitlines()
+        for number, text in enumerate(lines, 1):
+            found[f"{name}/{number}"] = (last, text, LATEST)
     return found
 
 
@@ -220,7 +225,7 @@ def ask(
         new = replace(
             session, id=-1, ref=AFTER, project_id=known, started_at=at, prompts=each.place
         )
-        branch = None if each.session == AFTER else branch_at(branches[each.session], at)
+        branch = None if each.session in (AFTER, FRESH) else branch_at(branches[each.session], at)
         searcher = Searcher(store, encoder, moment)
         told, items = recall_for_prompt(searcher, store, new, text, BUDGET, branch)
         yield Told(each, text, told, tuple(turn_of(store, item.source) for item in items))
@@ -295,7 +300,7 @@ def explain(told: Sequence[Told]) -> None:
 def read_options() -> Namespace:
     parser = ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--half", choices=("tune", "report"))
+    parser.add_argument("--half", choices=("tune", "report", FRESH))
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--keep", type=Path)
     return parser.parse_args()
@@ -314,10 +319,11 @@ def main() -> None:
         told = run(kept, graded, transcripts)
     if options.list:
         explain(told)
-    real = [each for each in told if each.prompt.session != AFTER]
+    real = [each for each in told if each.prompt.session not in (AFTER, FRESH)]
     report("real prompts", [each for each in real if CONTINUED not in each.prompt.turn])
     report("in a new session", [each for each in real if CONTINUED in each.prompt.turn])
     report("our own prompts", [each for each in told if each.prompt.session == AFTER])
+    report("fresh prompts", [each for each in told if each.prompt.session == FRESH])
 
 
 if __name__ == "__main__":

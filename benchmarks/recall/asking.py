@@ -1,11 +1,11 @@
 """Every question of a data set through the real search, timed, with what it found."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from aforesaid.encoders.base import Encoder
-from aforesaid.model.search import OBSERVATION, Filters, Hit, Query
+from aforesaid.model.search import Filters, Hit, Query
 from aforesaid.recall.search import Searcher
 from benchmarks.recall.loading import Loaded, Show, encoder_named, loaded
 from benchmarks.recall.metrics import CUT, Figures, Score, figures, score
@@ -85,18 +85,28 @@ def _asked(made: Run, memory: Memory, encoder: Encoder | None) -> Iterator[Resul
             took = (time.perf_counter() - began) * 1000
             made.without = made.without or answer.without
             names = tuple(_name(known, hit) for hit in answer.hits)
-            yield Result(question, names, score(names, question.answers), took, answer.hits)
+            sure = [hit for hit in answer.hits if not getattr(hit, "weak", False)]
+            yield Result(question, names, _score(question, names, sure), took, answer.hits)
+
+
+def _score(question: Question, names: Sequence[str], sure: Sequence[object]) -> Score:
+    """A question without an answer should find nothing, or only what is marked as weak."""
+    if question.answers:
+        return score(names, question.answers)
+    quiet = float(not sure)
+    return Score(quiet, quiet, quiet)
 
 
 def _name(known: Loaded, hit: Hit) -> str:
-    return known.names[hit.id] if hit.kind == OBSERVATION else f"{hit.kind} {hit.id}"
+    return known.names.get((hit.kind, hit.id), f"{hit.kind} {hit.id}")
 
 
 def _plain(memory: Memory) -> Iterator[Result]:
-    bare = Plain(memory)
+    with loaded(memory, None) as known:
+        bare = Plain(known, memory)
     for question in memory.questions:
         began = time.perf_counter()
         names = tuple(bare.search(question, CUT))
         took = (time.perf_counter() - began) * 1000
-        yield Result(question, names, score(names, question.answers), took)
+        yield Result(question, names, _score(question, names, names), took)
     bare.close()

@@ -1,5 +1,6 @@
 """A memory of a data set in a real store of its own, in a folder that is thrown away."""
 
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -13,12 +14,14 @@ from aforesaid.agents.registry import AGENTS
 from aforesaid.encoders.base import Encoder
 from aforesaid.errors import ConfigError
 from aforesaid.model.records import SessionRecord
+from aforesaid.model.search import OBSERVATION, PROMPT, SUMMARY
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
 from aforesaid.worker.indexing import Indexer
 from benchmarks.recall.sets import AGENT, Memory
 
 Show = Callable[[int, int], None]  # done, total
+MOST_PROMPTS = 10_000
 ENCODERS = ("static", "minilm", "none")
 
 
@@ -28,10 +31,10 @@ def unseen(_done: int, _total: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`names`: the data set's names by the store's numbers. `seconds`: storing and indexing."""
+    """`names`: the data set's names by kind and number. `seconds`: storing and indexing."""
 
     store: Store
-    names: dict[int, str]
+    names: dict[tuple[str, int], str]
     projects: dict[str, int]
     seconds: float
 
@@ -57,30 +60,49 @@ def temporary_paths() -> Iterator[Paths]:
 @contextmanager
 def loaded(memory: Memory, encoder: Encoder | None) -> Iterator[Loaded]:
     with temporary_paths() as paths:
+        if memory.database:
+            shutil.copy(memory.database, paths.database)
         store = wiring.open_for_writing(paths, encoder)
         try:
             began = time.perf_counter()
-            store.transfer.begin()
-            for block in memory.sessions:
-                store.transfer.import_records(block)
-            store.transfer.end()
+            if memory.sessions:
+                store.transfer.begin()
+                for block in memory.sessions:
+                    store.transfer.import_records(block)
+                store.transfer.end()
             Indexer(store, AGENTS).run()
             took = time.perf_counter() - began
             projects = {project.name: project.id for project in store.projects.all()}
-            yield Loaded(store, _names(store, memory), projects, took)
+            names = _names(store, memory) if memory.sessions else _turns(store)
+            yield Loaded(store, names, projects, took)
         finally:
             store.close()
 
 
-def _names(store: Store, memory: Memory) -> dict[int, str]:
+def _turns(store: Store) -> dict[tuple[str, int], str]:
+    names: dict[tuple[str, int], str] = {}
+    for session in store.sessions.recent(None, 1000):
+        ref = session.ref[:8]
+        for observation in store.observations.for_session(session.id):
+            names[OBSERVATION, observation.id] = f"{ref}/{observation.prompt_number}"
+        for summary in store.summaries.for_session(session.id):
+            names[SUMMARY, summary.id] = f"{ref}/{summary.prompt_number}"
+    for key in range(1, MOST_PROMPTS):
+        if prompt := store.sessions.prompt_by_id(key):
+            owner = store.sessions.get(prompt.session_id)
+            names[PROMPT, key] = f"{owner.ref[:8] if owner else ''}/{prompt.number}"
+    return names
+
+
+def _names(store: Store, memory: Memory) -> dict[tuple[str, int], str]:
     """Rows of a session are numbered in the order in which they came."""
-    names: dict[int, str] = {}
+    names: dict[tuple[str, int], str] = {}
     told = iter(memory.observations)
     for block in memory.sessions:
         session = next(part for part in block if isinstance(part, SessionRecord))
         row = store.sessions.find(AGENT, session.ref)
         assert row is not None
         for key in sorted(each.id for each in store.observations.for_session(row.id)):
-            names[key] = next(told).observation
+            names[OBSERVATION, key] = next(told).observation
     assert next(told, None) is None, "some observations were not stored"
     return names

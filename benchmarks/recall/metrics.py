@@ -28,9 +28,12 @@ class Figures:
 
 
 def score(found: Sequence[str], answers: Sequence[str]) -> Score:
-    """`found`: best first. What is found twice counts once."""
+    """`found`: best first. What is found twice counts once. `answers`: of those with commas between them any
+    one is enough; `turn#2` is a piece of `turn`."""
     wanted = set(answers)
-    first = list(dict.fromkeys(found))[:CUT]
+    groups = {name: answer for answer in answers for name in answer.split(",")}
+    turns = (name.partition("#")[0] for name in found)
+    first = list(dict.fromkeys(groups.get(name, name) for name in turns))[:CUT]
     hits = [place for place, name in enumerate(first) if name in wanted]
     gain = sum(1 / math.log2(place + 2) for place in hits)
     ideal = sum(1 / math.log2(place + 2) for place in range(min(CUT, len(wanted))))

@@ -2,10 +2,11 @@
 
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from aforesaid.model.records import ObservationRecord, SessionRecord
 from aforesaid.terms import ASKING
+from benchmarks.recall.loading import Loaded
 from benchmarks.recall.sets import Memory, Question
 
 WORD = re.compile(r"\w+")
@@ -15,18 +16,13 @@ FIND = "SELECT rowid FROM plain WHERE plain MATCH ? AND project LIKE ? ORDER BY 
 
 
 class Plain:
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, known: Loaded, memory: Memory) -> None:
         self._names: list[str] = []
         self._database = sqlite3.connect(":memory:")
         self._database.execute(TABLE)
-        project = ""
-        for block in memory.sessions:
-            for part in block:
-                if isinstance(part, SessionRecord):
-                    project = part.project
-                elif isinstance(part, ObservationRecord):
-                    self._database.execute(ADD, (len(self._names), text(part), project))
-                    self._names.append(part.observation)
+        for name, words, project in _texts(known, memory):
+            self._database.execute(ADD, (len(self._names), words, project))
+            self._names.append(name)
 
     def search(self, question: Question, limit: int) -> list[str]:
         match = any_of(WORD.findall(question.text))
@@ -37,6 +33,20 @@ class Plain:
 
     def close(self) -> None:
         self._database.close()
+
+
+def _texts(known: Loaded, memory: Memory) -> Iterator[tuple[str, str, str]]:
+    project = ""
+    for block in memory.sessions:
+        for part in block:
+            if isinstance(part, SessionRecord):
+                project = part.project
+            elif isinstance(part, ObservationRecord):
+                yield part.observation, text(part), project
+    if memory.database:
+        found = known.store.index.document_texts(known.names)
+        for key, each in found.items():
+            yield known.names[key], f"{each.title}\n{each.body}", project
 
 
 def text(record: ObservationRecord) -> str:

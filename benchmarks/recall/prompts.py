@@ -7,6 +7,7 @@ observations that it would hand over.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from aforesaid.model.search import OBSERVATION
 from aforesaid.recall.search import Searcher
 from benchmarks import table
 from benchmarks.recall.asking import Moment
@@ -63,6 +64,6 @@ def run(data: DataSet, encoder: str, chooser: Chooser, show: Show) -> Run:
             for prompt in memory.prompts:
                 moment.at = prompt.at
                 ids = choose(prompt, known.projects[prompt.project])
-                made.told.append(Told(prompt, tuple(known.names[key] for key in ids)))
+                made.told.append(Told(prompt, tuple(known.names[OBSERVATION, key] for key in ids)))
                 show(len(made.told), total)
     return made

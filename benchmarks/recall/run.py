@@ -9,13 +9,18 @@ from aforesaid.recall.inject import MOST, choose
 from aforesaid.recall.search import Searcher
 from aforesaid.text import one_line
 from benchmarks import table
-from benchmarks.recall import asking, beam, coding, locomo, prompts
+from benchmarks.recall import asking, beam, coding, locomo, prompts, sessions
 from benchmarks.recall.asking import Moment, Result, Run
 from benchmarks.recall.loading import Loaded, Show
 from benchmarks.recall.metrics import CUT, Figures
 from benchmarks.recall.sets import DataSet, Prompt
 
-READERS = {"locomo": locomo.read, "beam": beam.read}
+READERS = {
+    "locomo": locomo.read,
+    "beam": beam.read,
+    "sessions": sessions.read,
+    "pieces": sessions.read_pieces,
+}
 EXPLAINED = 4  # findings, and of each the best reasons
 COLUMNS = ("", "questions", "all@10", "mean@10", "NDCG@10")
 
@@ -95,11 +100,11 @@ def prompt_table(data: DataSet, encoder: str, show: Show) -> table.Table:
     return found.table(f"Told unasked on {data.name}, encoder {encoder}")
 
 
-def _chooser(_known: Loaded, searcher: Searcher, _moment: Moment) -> prompts.Choose:
+def _chooser(known: Loaded, searcher: Searcher, _moment: Moment) -> prompts.Choose:
     """The product's own choice for a prompt."""
 
     def chosen(prompt: Prompt, project_id: int) -> list[int]:
-        found = choose(searcher, project_id, prompt.text)
+        found = choose(searcher, known.store, project_id, prompt.text)
         return [each.document.source for each, _ in found][:MOST]
 
     return chosen

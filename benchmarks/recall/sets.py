@@ -5,6 +5,7 @@ Observations are known by the data set's own names; the store's numbers come int
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from aforesaid.model.records import (
     IdentityRecord,
@@ -47,12 +48,14 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One store. Each session is a block of records: its project, itself, its parts."""
+    """One store. Each session is a block of records: its project, itself, its parts. `database`: a store that
+    is there already, whose documents are named after their turns."""
 
     name: str
     sessions: tuple[tuple[Record, ...], ...]
     questions: tuple[Question, ...] = ()
     prompts: tuple[Prompt, ...] = ()
+    database: Path | None = None
 
     @property
     def observations(self) -> list[ObservationRecord]:

@@ -128,7 +128,5 @@ def _record(data: DataSet, memory: Memory, encoder: Encoder | None) -> Iterator[
             )
 
 
-def _named(names: dict[int, str], document: Document) -> str:
-    if document.kind == "observation":
-        return names[document.source]
-    return f"{document.kind} {document.source}"
+def _named(names: dict[tuple[str, int], str], document: Document) -> str:
+    return names.get((document.kind, document.source), f"{document.kind} {document.source}")

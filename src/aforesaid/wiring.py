@@ -5,17 +5,14 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aforesaid import settings as settings_module
 from aforesaid.clock import Clock
-from aforesaid.encoders import minilm
-from aforesaid.encoders.base import Encoder, Lazy
-from aforesaid.encoders.minilm import MiniLm
-from aforesaid.encoders.static_table import StaticTable
+from aforesaid.encoders import find_encoder, minilm
+from aforesaid.encoders.base import Encoder
 from aforesaid.errors import ConfigError, StoreError
 from aforesaid.model.jobs import Job
 from aforesaid.model.observations import Author
@@ -83,16 +80,7 @@ def backup_repository(home: Home, clock: Clock) -> "BackupRepository":
 
 def encoder(settings: Settings) -> Encoder | None:
     """As the settings say; nothing is loaded until it is used."""
-    return _encoder(settings.text("recall.encoder"))
-
-
-@cache
-def _encoder(name: str) -> Encoder | None:
-    """One for a process: who stores and who searches share its megabytes."""
-    if name == "none":
-        return None
-    chosen = MiniLm if name == "minilm" else StaticTable
-    return Lazy(chosen.name, instant=chosen.instant, load=chosen)
+    return find_encoder(settings.text("recall.encoder"))
 
 
 def encoder_problem(settings: Settings) -> str | None:

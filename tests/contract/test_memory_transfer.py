@@ -211,18 +211,8 @@ def test_what_the_user_and_a_project_have_is_told_together_so_names_differ(tmp_p
     assert take(tmp_path, SHOP, ("tabs", RETIRED), retired=True) == MemoryImportResult(new=1)
 
 
-def test_a_trial_counts_what_would_clash_with_what_it_would_take(tmp_path: Path) -> None:
-    source, target = tmp_path / "source", tmp_path / "target"
-    put(source, None, "tabs", TABS)
-    put(source, SHOP, "tabs", SPACES)
-    file = exported(source, tmp_path / "a.jsonl")
-    planned = taken(target, file, trial=True)
-    assert taken(target, file) == planned == MemoryImportResult(new=2, renamed=("tabs-2",))
-
-
-def test_names_that_differ_in_case_alone_are_one(tmp_path: Path) -> None:
+def test_a_name_that_differs_in_case_alone_gets_a_number(tmp_path: Path) -> None:
     put(tmp_path, None, "Tabs", TABS)
-    assert take(tmp_path, None, ("tabs", TABS)) == MemoryImportResult(known=1)
     assert take(tmp_path, None, ("tabs", SPACES)) == MemoryImportResult(new=1, renamed=("tabs-2",))
 
 

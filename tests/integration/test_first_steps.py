@@ -184,11 +184,9 @@ def test_a_timeline_takes_a_number(project: Path) -> None:
         done = aforesaid("timeline", *arguments, "--json", cwd=project)
         return [hit["name"] for hit in json.loads(done.stdout)]
 
-    assert names("-n", "2") == names()[-2:]
-    assert names("#1", "-n", "1") == ["#1"]
-    assert names("#1", "-n", "3") == ["prompt:1", "#1", "#2"]
-    both = aforesaid("timeline", "-n", "2", "--after", "1", cwd=project)
-    assert both.returncode == 2
+    assert names("--before", "2") == names()[-2:]
+    assert names("#1", "--before", "0", "--after", "0") == ["#1"]
+    assert names("#1", "--before", "1", "--after", "1") == ["prompt:1", "#1", "#2"]
 
 
 def test_session_ids_are_as_long_as_they_must_be(home: Paths, project: Path) -> None:
@@ -199,14 +197,14 @@ def test_session_ids_are_as_long_as_they_must_be(home: Paths, project: Path) -> 
     store.close()
     listed = aforesaid("sessions", cwd=project).stdout
     ids = {
-        line.split()[0] for line in listed.splitlines() if line.startswith(" 0b5") or "7d" in line
+        line.split()[0] for line in listed.splitlines() if line.startswith("0b5") or "7d" in line
     }
     assert ids == {"0b5f3c1e-1", "0b5f3c1e-12", "0b5f3c1e-2", "7d21aa90"}
     for name in ids:
         assert aforesaid("show", name, cwd=project).returncode == 0, name
     found = aforesaid("search", "paint", "--level", "sessions", "--json", cwd=project).stdout
     assert {hit["name"] for hit in json.loads(found)["hits"]} == ids
-    timeline = aforesaid("timeline", "0b5f3c1e-1", "-n", "99", cwd=project).stdout
+    timeline = aforesaid("timeline", "0b5f3c1e-1", "--before", "99", cwd=project).stdout
     assert all(f" {name} paint it\n" in timeline for name in ids)
 
 

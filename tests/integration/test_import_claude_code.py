@@ -237,9 +237,11 @@ def test_only_sessions_since_a_day_can_be_chosen(projects: Path) -> None:
 def test_nothing_there_is_no_fault(projects: Path) -> None:
     assert imported()["new"] == NOTHING
     done = aforesaid("import", "claude-code")
-    assert done.stdout.startswith(f"Imported: nothing. There are no transcripts in {projects}. ")
+    text = f"nothing. None of the 0 transcripts in {projects} matches."
+    assert done.stdout.startswith(f"Imported: {text}")
     projects.rmdir()
-    assert "which does not exist" in aforesaid("import", "claude-code", "--dry-run").stdout
+    done = aforesaid("import", "claude-code", "--dry-run")
+    assert done.stdout.startswith(f"Would import: {text}")
 
 
 def test_none_that_was_asked_for_is_said_with_where_it_was_looked_for(
@@ -248,11 +250,9 @@ def test_none_that_was_asked_for_is_said_with_where_it_was_looked_for(
     written(projects)
     elsewhere = git_repo(tmp_path / "elsewhere")
     done = aforesaid("import", "claude-code", "--project", ".", "--dry-run", cwd=elsewhere)
-    assert (
-        f"Of the 1 transcript in {projects} none is of the project in {elsewhere}." in done.stdout
-    )
+    assert f"None of the 1 transcript in {projects} matches." in done.stdout
     done = aforesaid("import", "claude-code", "--since", "1h")
-    assert f"in {projects} none is written to since " in done.stdout
+    assert f"None of the 1 transcript in {projects} matches." in done.stdout
 
 
 def test_its_end_says_how_long_it_took_and_how_fast_it_was(projects: Path) -> None:

@@ -20,6 +20,7 @@ from aforesaid.model.search import Reason
 from aforesaid.paths import Paths
 from aforesaid.recall.results import describe_reasons
 from aforesaid.repository import identify
+from aforesaid.store.search_index import Index
 from aforesaid.store.store import Store
 from tests.support.blank import laid
 from tests.support.memory import Memory
@@ -102,8 +103,10 @@ def test_an_excerpt_says_what_the_title_does_not(project: Path) -> None:
     found = aforesaid("search", "mend", "--level", "sessions", cwd=project).stdout.split("\n")
     assert found[0].startswith("a1 mend the pump  session")
     assert found[1] == "   Steel valve beside the pump · Pump mended"
-    assert "  #1" in aforesaid("timeline", "1", "-n", "1", cwd=project).stdout.replace("▶", " ")
-    prompts = aforesaid("timeline", "prompt:1", "-n", "1", cwd=project).stdout
+    assert "  #1" in aforesaid("timeline", "1", "--before", "0", cwd=project).stdout.replace(
+        "▶", " "
+    )
+    prompts = aforesaid("timeline", "prompt:1", "--after", "0", cwd=project).stdout
     assert prompts.count("mend the pump") == 2  # of the session, and its own
 
 
@@ -280,11 +283,11 @@ def test_a_timeline_shows_what_stands_around(project: Path) -> None:
 
 
 def test_what_a_timeline_is_around_is_marked(project: Path) -> None:
-    assert "\n▶ event:1 " in aforesaid("timeline", "event:1", "-n", "3", cwd=project).stdout
-    session = aforesaid("timeline", "a1", "-n", "3", cwd=project).stdout.splitlines()
+    assert "\n▶ event:1 " in aforesaid("timeline", "event:1", "--after", "1", cwd=project).stdout
+    session = aforesaid("timeline", "a1", "--after", "3", cwd=project).stdout.splitlines()
     assert session[0] == "▶ a1 mend the pump"
     assert len(session) == 5
-    assert len(answer(project, "timeline", "prompt:1", "-n", "2")) == 2
+    assert len(answer(project, "timeline", "prompt:1", "--before", "0", "--after", "1")) == 2
 
 
 def test_a_timeline_of_another_project_than_named_is_refused(
@@ -383,7 +386,7 @@ def test_an_interrupted_rebuild_goes_on_in_the_background(
         raise KeyboardInterrupt
 
     aforesaid("worker", "start")
-    monkeypatch.setattr(data, "_watch_rebuild", interrupted)
+    monkeypatch.setattr(Index, "count_unread_events", interrupted)
     done = CliRunner().invoke(data.rebuild, [])
     assert done.exit_code == 130
     assert "It continues in the background." in done.stderr

@@ -299,7 +299,7 @@ def test_a_clock_that_is_set_back_starves_no_work(
     shift[0] = clock.DAY - clock.HOUR  # due in an hour, by a clock that is fast by a day
     running.start()
     try:
-        until(service._transcripts.idle)
+        until(service.transcripts.idle)
         shift[0] = 0
         until(lambda: store.health().pending == 0)
     finally:

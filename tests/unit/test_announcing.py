@@ -87,7 +87,7 @@ def test_a_store_that_cannot_be_read_keeps_nobody_from_what_follows_a_job(
     work(web, "s", tmp_path, "Add a greeting to hello.py")
     monkeypatch.undo()
     assert told(web, "summary") == []
-    assert list(web.service._answers.sessions.folder.glob("*.md"))
+    assert list(web.service.answers.sessions.folder.glob("*.md"))
 
 
 @pytest.mark.parametrize(

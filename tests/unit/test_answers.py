@@ -11,7 +11,7 @@ from aforesaid.agents.claude_code.questions import read_answers
 from aforesaid.model.events import Capture, Event, ToolUsed
 from aforesaid.model.observations import SummaryDraft
 from aforesaid.providers.rules import Rules
-from aforesaid.synthesis.turn import describe_tool, render_events
+from aforesaid.synthesis.turn import render_events
 from tests.support import transcripts
 from tests.support.tables import loop_over
 from tests.support.transcripts import Written
@@ -100,9 +100,6 @@ def test_a_model_is_told_the_questions_with_what_was_offered_and_chosen() -> Non
     assert "Asked the user:" in text
     assert f"“{RIG}” (offered: spotter; No rig) → the user answered “No rig”" in text
     assert "header" not in text
-    what = by_hook(RESULT).what
-    assert isinstance(what, ToolUsed)
-    assert describe_tool(what, "/").startswith(f"Asked the user: {RIG} → No rig; ")
 
 
 def test_quotes_in_questions_and_answers_stay_in_them() -> None:

@@ -78,7 +78,7 @@ def test_precision_of_what_a_prompt_is_told() -> None:
     data = run.read("coding").half("report")
 
     def first_ones(known: Loaded, *_: object) -> prompts.Choose:
-        by_name = {name: key for key, name in known.names.items()}
+        by_name = {name: key for (_, key), name in known.names.items()}
         return lambda prompt, project: [by_name[name] for name in prompt.relevant[:1]]
 
     made = prompts.run(data, "none", first_ones, unseen)

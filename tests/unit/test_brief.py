@@ -72,6 +72,7 @@ def test_a_budget_of_nothing_turns_it_off(memory: Memory) -> None:
 
 
 def test_pinned_things_come_first_then_sessions_then_the_index(memory: Memory) -> None:
+    memory.turn("oldest", ObservationDraft("change", "Oldest"))
     memory.turn("old", ObservationDraft("decision", "Use SQLite", facts=("Because it is there",)))
     memory.store.observations.pin(memory.newest().id, pinned=True)
     memory.turn(
@@ -83,11 +84,12 @@ def test_pinned_things_come_first_then_sessions_then_the_index(memory: Memory) -
         "Use SQLite",
         "Because it is there",
         "## Last sessions",
+        "Latest",
         "## Observations",
+        "Oldest",
     ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
-    assert text.index("Latest") > text.index("## Observations")
 
 
 @pytest.mark.parametrize("word", ["word", "日本語"])
@@ -243,3 +245,17 @@ def test_decisions_come_before_other_observations(store: Store) -> None:
     memory.turn("b", ObservationDraft("change", "Renamed the cart"))
     text = write(memory)
     assert text.index("## Decisions") < text.index("Prices are integers") < text.index("Renamed")
+
+
+def test_a_question_without_an_answer_takes_no_line(memory: Memory) -> None:
+    changed = ("Changed `tests/cart.py`",)
+    memory.turn("a", ObservationDraft("discovery", "Is the cart tested?", facts=changed))
+    memory.turn("b", ObservationDraft("discovery", "Is it safe?", facts=("The lock is held",)))
+    text = write(memory)
+    assert "Is the cart tested?" not in text
+    assert "Is it safe? — The lock is held" in text
+
+
+def test_a_title_that_begins_the_subtitle_is_not_repeated(memory: Memory) -> None:
+    memory.turn("a", ObservationDraft("bugfix", "The lock was…", "“The lock was never released.”"))
+    assert write(memory).count("The lock was") == 1

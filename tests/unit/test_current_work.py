@@ -59,6 +59,11 @@ def test_nothing_is_told_without_a_reason(filled: Memory) -> None:
 
 def test_the_brief_tells_it_once(filled: Memory) -> None:
     key = filled.newest().id
+    filled.turn(
+        "Later",
+        ObservationDraft("change", "Something else"),
+        summary=SummaryDraft("Later", completed="It"),
+    )
     written = brief.write(filled.store, filled.project_id, 1500, for_work=[(key, "why")])
     assert "## On what is being worked on" in written.text
     assert written.text.count("Login token refresh raced") == 1

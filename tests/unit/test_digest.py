@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aforesaid.model.events import Event, Failure, FileChanged, FileRead, Hunk, Subagent, ToolUsed
-from aforesaid.synthesis.turn import describe_tool, render_events
+from aforesaid.synthesis.turn import render_events
 from aforesaid.text import tokens
 from tests.support.observed import GREEN, MENDED, PRICING, RED
 from tests.support.tables import loop_over
@@ -81,7 +81,7 @@ NOT_FOUND = Failure("String not found", None, False)
             read("shop/pricing.py", PRICING),
             "Read shop/pricing.py (8 lines): RATE, apply_discount",
         ),
-        (with_action(read("a.py"), PART), "Read a.py (lines 40-59 of 900): Till, add"),
+        (with_action(read("a.py"), PART), "Read a.py (lines 40-59 of 900): Till, Till.add"),
         (ran("npm start", background=True), "Ran (in the background): npm start"),
         (
             failed("sleep 100", code=None, interrupted=True),
@@ -239,11 +239,3 @@ def test_whatever_the_events_hold_they_fit_into_the_budget_and_are_clean(
     text = render_events(turn("Look", *many[:200]), budget)
     assert tokens(text) <= budget
     assert all(c in "\n\t" or unicodedata.category(c)[0] != "C" for c in text)
-
-
-@given(ANY_EVENT)
-def test_whatever_an_event_holds_a_summary_tells_it_in_one_line(event: Event) -> None:
-    assert isinstance(event.what, ToolUsed)
-    line = describe_tool(event.what, "/home/dev/shop")
-    assert "\n" not in line
-    assert len(line) < 400

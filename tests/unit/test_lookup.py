@@ -143,28 +143,6 @@ def test_an_event_stands_in_its_timeline_behind_its_prompt(memory: Memory, store
     assert "not indexed" in found[1].title
 
 
-@pytest.mark.parametrize(
-    ("what", "limit", "expected"),
-    [
-        (("observation", 3), 3, "prompt p3, observation 3, prompt p4"),
-        (("observation", 3), 1, "observation 3"),
-        (("prompt", 1), 2, "prompt p1, observation 1"),
-        (("prompt", 1), 4, "prompt p1, observation 1, prompt p2, observation 2"),
-        (("observation", 4), 3, "observation 3, prompt p4, observation 4"),
-        (("session", 1), 3, "prompt p1, observation 1, prompt p2"),
-        (("session", 4), 3, "observation 3, prompt p4, observation 4"),
-        (("observation", 1), 99, ", ".join(f"prompt p{n}, observation {n}" for n in range(1, 5))),
-    ],
-)
-def test_so_many_in_all_are_made_up_from_the_other_side(
-    memory: Memory, store: Store, what: tuple[str, int], limit: int, expected: str
-) -> None:
-    for n in range(1, 5):
-        memory.turn(f"p{n}", draft(str(n)))
-    found = lookup.timeline(searcher(store), store, project_id=None, around=what, limit=limit)
-    assert ", ".join(f"{hit.kind} {hit.title}" for hit in found) == expected
-
-
 def test_a_directory_is_one_by_what_is_recorded(memory: Memory, store: Store) -> None:
     memory.turn("p", draft("one", files=("payments/tasks.py",)))
     memory.turn("p", draft("two", files=("payments/tasks.py", "payments/api/refunds.py")))

@@ -157,9 +157,9 @@ def test_idle_talk_gives_no_note_and_no_summary() -> None:
     assert observe(turn("thanks!", said="You're welcome!")) == []
 
 
-def test_a_summary_says_what_was_learned_and_what_is_open() -> None:
+def test_a_summary_says_what_is_open_and_leaves_the_reasons_to_the_note() -> None:
     summary = summarize("can you do the fix?", FIX, said=CLOSING)
-    assert "because `RATE` is a share" in (summary.learned or "")
+    assert summary.learned is None
     assert summary.next_steps == "“Document the bulk rate”"
     assert summary.request == "can you do the fix?"
 
@@ -208,3 +208,18 @@ def test_words_that_only_tie_a_sentence_to_the_one_before_are_cut() -> None:
     draft = the_only(turn("why is there no checkpoint?", read("a.py"), said=said))
     assert "But" not in told(draft)
     assert "`replace` is missing in the list" in told(draft)
+
+
+def test_a_label_is_given_once_and_quoted_structure_is_read_as_structure() -> None:
+    said = (
+        "**Cache layer:**\n- Keys expire because `ttl` is read in seconds\n"
+        "- Writes are lost when `flush` runs twice\n\n> ## Plan\n> Nothing here is a finding."
+    )
+    draft = the_only(turn("why is the cache empty?", read("a.py"), said=said))
+    assert told(draft).count("Cache layer") <= 1
+    assert ">" not in told(draft)
+
+
+def test_the_agents_next_steps_between_calls_are_no_findings() -> None:
+    said = ("Since the hook won't let me commit, I have two options.", "Now check if `a.py` fails.")
+    assert observe(turn("continue", read("a.py"), said="Done.", messages=said)) == []

@@ -129,7 +129,7 @@ def test_the_example_answers_are_known_for_what_they_are() -> None:
 
 def _bounded(made: Turn, budget: int) -> Request:
     request = prompt.observe(made, Style(), budget)
-    around = prompt.PROMPT_ROOM + prompt.CLOSING_ROOM + prompt.GOAL_ROOM
+    around = prompt.PROMPT_ROOM + prompt.SAID_ROOM + prompt.GOAL_ROOM
     lines = prompt.RECORDED_LINES * (prompt.RECORDED_ROOM + 3)
     assert len(request.message) <= 4 * budget + around + lines + prompt.FILES_ROOM + 1_000
     return request

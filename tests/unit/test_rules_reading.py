@@ -4,8 +4,8 @@ import pytest
 
 from aforesaid.model.events import CommandRun, Failure, FileChanged
 from aforesaid.providers.extract.choose import find_open_ends
-from aforesaid.providers.extract.commands import UNKNOWN, read_command
-from aforesaid.providers.extract.patches import merge, read_patch
+from aforesaid.providers.extract.commands import read_command
+from aforesaid.providers.extract.patches import read_patches
 from aforesaid.providers.extract.prompts import read_decisions
 from aforesaid.providers.extract.results import (
     error_window,
@@ -67,7 +67,6 @@ def test_scripts_in_a_line_are_told_apart_by_their_text() -> None:
     )
     assert one.program == same.program != other.program
     assert read_command("python3 -c 'f(1)'").program != read_command("python3 -c 'f(2)'").program
-    assert read_command("python3 - <<'EOF'\nf(1)").script == UNKNOWN
 
 
 PYTEST_RED = (
@@ -276,22 +275,25 @@ def test_a_change_falls_into_its_function_section_or_key(
     path: str, before: str, old: str, new: str, changed: list[str]
 ) -> None:
     after = before.replace(old, new, 1)
-    patch = read_patch(FileChanged(path, False, hunks(before, after), before, after), path)
+    (patch,) = read_patches([(path, FileChanged(path, False, hunks(before, after), before, after))])
     assert [symbol.name for symbol in patch.changed] == changed
     assert patch.added == ()
 
 
 def test_new_and_gone_symbols_are_told_apart() -> None:
     after = PYTHON.replace("def helper(", "def assist(") + "\n\ndef extra():\n    return 1\n"
-    patch = read_patch(FileChanged("a.py", False, hunks(PYTHON, after), PYTHON, after), "a.py")
+    (patch,) = read_patches(
+        [("a.py", FileChanged("a.py", False, hunks(PYTHON, after), PYTHON, after))]
+    )
     assert [symbol.name for symbol in patch.added] == ["assist", "extra"]
     assert [symbol.name for symbol in patch.removed] == ["helper"]
 
 
 def test_a_file_without_known_text_is_read_from_its_hunks_alone() -> None:
     after = PYTHON.replace("s += i.price", "s += i.cents")
-    patch = read_patch(FileChanged("a.py", False, hunks(PYTHON, after), None, None), "a.py")
-    assert (patch.plus, patch.minus) == (1, 1)
+    (patch,) = read_patches(
+        [("a.py", FileChanged("a.py", False, hunks(PYTHON, after), None, None))]
+    )
     assert (patch.plus, patch.minus) == (1, 1)
 
 
@@ -299,7 +301,7 @@ def test_edits_that_cancel_each_other_leave_the_file_as_it_was() -> None:
     other = PYTHON.replace("0.1", "0.2")
     there = FileChanged("a.py", False, hunks(PYTHON, other), PYTHON, other)
     back = FileChanged("a.py", False, hunks(other, PYTHON), other, PYTHON)
-    (patch,) = merge((change, read_patch(change, "a.py")) for change in (there, back))
+    (patch,) = read_patches(("a.py", change) for change in (there, back))
     assert patch.undone
 
 

@@ -207,7 +207,7 @@ def test_a_time_that_no_calendar_has_breaks_nothing(site: Filled) -> None:
 
 def test_the_brief_is_what_the_next_session_is_told_and_tells_nobody(site: Filled) -> None:
     fill(site)
-    site.web.service._answers.prepare_brief(site.project)
+    site.web.service.answers.prepare_brief(site.project)
     (copy,) = site.web.service.context.paths.briefs.iterdir()
     found = site.get(f"/api/brief?project={site.project}")
     assert "Lease number 2 is renewed" in found["text"]

@@ -9,9 +9,9 @@ backup is newer than the last exclusion.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from aforesaid.clock import MINUTE
 from aforesaid.paths import PRIVATE_FILE, Paths, write_private
@@ -27,7 +27,6 @@ class DatabaseState:
     size: int = 0
     modified_ns: int = 0
     events: int = 0
-    at: int = 0
     suspected: str | None = None
     cleared_at: int = 0
 
@@ -42,11 +41,9 @@ class DatabaseState:
 
 
 def load(paths: Paths) -> DatabaseState | None:
-    try:
-        found: dict[str, Any] = json.loads(paths.database_state_file.read_bytes())
-        return DatabaseState(**found)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return None
+    with suppress(OSError, ValueError, TypeError):
+        return DatabaseState(**json.loads(paths.database_state_file.read_bytes()))
+    return None
 
 
 def save(paths: Paths, state: DatabaseState) -> None:

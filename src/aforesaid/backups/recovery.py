@@ -15,7 +15,9 @@ Only for the holder of the worker's lock.
 """
 
 import shutil
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,14 +25,15 @@ from aforesaid import log
 from aforesaid.backups import archive, database_state, recovery_log
 from aforesaid.backups import repository as backups
 from aforesaid.backups.database_state import AGAIN_MINUTES
-from aforesaid.backups.recovery_log import BY_HAND, FILE, LOG, RecoveryRecord
+from aforesaid.backups.recovery_log import BY_HAND, FILE, LOG, NOUNS, RecoveryRecord
 from aforesaid.backups.repository import Backup, BackupRepository
-from aforesaid.clock import MINUTE
+from aforesaid.clock import MINUTE, day_and_time
+from aforesaid.english import count
 from aforesaid.errors import StoreDamaged, StoreError
 from aforesaid.paths import PRIVATE_FILE, Paths, private_dir, sync
 from aforesaid.store import files
 from aforesaid.store.files import Progress, no_progress
-from aforesaid.store.salvage import salvage
+from aforesaid.store.salvage import Salvaged, salvage
 
 EXCLUDING = {"pauses", "erased_sessions", "events"}  # say what transcripts must not bring back
 REPLACED = ".memory.replaced"  # the memories that were here, until they are in a safe place
@@ -45,107 +48,126 @@ class Restored(NamedTuple):
     aside: Path | None
 
 
-@dataclass(slots=True)
-class Recovery:
-    repository: BackupRepository
-
-    @property
-    def _paths(self) -> Paths:
-        return self.repository.paths
-
-    def resume(self) -> RecoveryRecord | None:
-        """A recovery that was begun and killed."""
-        begun = next((each for each in recovery_log.load_all(self._paths) if not each.done), None)
-        return None if begun is None else self._finish(begun)
-
-    def recover(self, why: str) -> RecoveryRecord:
-        paths, now = self._paths, self.repository.clock()
-        if recovery_log.was_recovered_since(paths, now - AGAIN_MINUTES * MINUTE):
-            raise StoreDamaged(
-                f"{paths.database} is damaged again ({why}), soon after it was mended. Its disk may be "
-                "failing, or another program writes to the file. See to that, then run `aforesaid restore`; "
-                f"events wait in the spool, and {paths.damaged} has what was there before."
-            )
-        log.warning("recovery.began", why=why)
-        return self._finish(recovery_log.begin(paths, RecoveryRecord(now, FILE, why)))
-
-    def record_lost_log(self, why: str, events: int) -> RecoveryRecord:
-        """The file itself is sound. `events`: how many are known to be gone; 0 if that is not known."""
-        lost = {"events": events} if events else {}
-        log.warning("recovery.log_lost", why=why, events=events)
-        record = RecoveryRecord(self.repository.clock(), LOG, why, done=True, lost=lost)
-        return recovery_log.begin(self._paths, record)
-
-    def _finish(self, record: RecoveryRecord) -> RecoveryRecord:
-        database, folder = self._paths.database, self._paths.damaged / record.folder
-        moved = folder / database.name
-        if not moved.exists() and database.exists():
-            move_database(database, folder)
-        new = replacement_path(database)
-        remove_database(new)
-        backup = self.repository.newest_good()
-        found = self._salvage(record, moved, backup, new)
-        if found is None:
-            held_back = self._is_exclusion_lost(backup)
-            found = replace(record, since=self._start_of_replay(backup), held_back=held_back)
-            if backup is not None:
-                rows, at = files.copy(backup.database, new).rows, backup.manifest.made_at
-                found = replace(found, rows=rows, backup=backup.name, backup_at=at)
-        found = replace(found, since=None if found.held_back else found.since, done=True)
-        if new.exists():
-            skip_until = record.at if found.held_back else None
-            files.prepare_restored(new, reread_since=found.since, skip_until=skip_until)
-            replace_database(new, database)
-        else:
-            remove_database(database)
-        recovery_log.save(self._paths, found)
-        log.warning("recovery.done", folder=record.folder, rows=sum(found.rows.values()))
-        return found
-
-    def _salvage(
-        self, record: RecoveryRecord, damaged: Path, backup: Backup | None, target: Path
-    ) -> RecoveryRecord | None:
-        if not damaged.exists() or damaged.stat().st_size == 0:
-            return None
-        try:
-            found = salvage(damaged, backup.database if backup else None, target)
-            rows = files.check(target).rows if found else {}
-        except StoreDamaged:
-            found = None
-        if found is None:
-            remove_database(target)
-            return None
-        if backup is not None and found.filled:
-            record = replace(record, backup=backup.name, backup_at=backup.manifest.made_at)
-        return replace(
-            record,
-            rows=rows,
-            salvaged={table: count for table, count in found.read.items() if count},
-            filled=found.filled,
-            lost=found.lost,
-            at_least=sorted(found.at_least),
-            held_back=bool(EXCLUDING & found.torn) and self._is_exclusion_lost(backup),
-            since=(
-                self._start_of_replay(backup)
-                if found.lost or found.at_least or found.orphans
-                else None
-            ),
+def recover(repository: BackupRepository, why: str) -> None:
+    paths, now = repository.paths, repository.clock()
+    since = now - AGAIN_MINUTES * MINUTE
+    recent = (each for each in recovery_log.load_all(paths) if each.done and each.at > since)
+    if any(each.what == FILE for each in recent):
+        raise StoreDamaged(
+            f"{paths.database} is damaged again ({why}), soon after it was mended. Its disk may be "
+            "failing, or another program writes to the file. See to that, then run `aforesaid restore`; "
+            f"events wait in the spool, and {paths.damaged} has what was there before."
         )
+    log.warning("recovery.began", why=why)
+    _finish(repository, recovery_log.begin(paths, RecoveryRecord(now, FILE, why)))
 
-    def _is_exclusion_lost(self, backup: Backup | None) -> bool:
-        """Whether something was paused or purged that the backup does not know of."""
-        last = database_state.last_exclusion(self._paths)
-        return last is not None and (backup is None or last > backup.manifest.made_at)
 
-    def _start_of_replay(self, backup: Backup | None) -> int | None:
-        """When the backup was made, or recording began here: the lock file is created once and never written
-        to."""
-        if backup is not None:
-            return backup.manifest.made_at
-        try:
-            return self._paths.lock_file.stat().st_mtime_ns // 1_000_000
-        except OSError:
-            return None
+def resume(repository: BackupRepository) -> None:
+    """A recovery that was begun and killed."""
+    begun = (each for each in recovery_log.load_all(repository.paths) if not each.done)
+    for record in islice(begun, 1):
+        _finish(repository, record)
+
+
+def record_lost_log(repository: BackupRepository, events: int) -> None:
+    """The file itself is sound. `events`: how many are known to be gone."""
+    log.warning("recovery.log_lost", events=events)
+    now = repository.clock()
+    message = (
+        f"aforesaid's database lost its log at a crash before {day_and_time(now)}. At least "
+        f"{count(events, 'event')} may be missing; what the transcripts tell of it is read again."
+    )
+    record = RecoveryRecord(now, LOG, "its last commits are gone", done=True, message=message)
+    recovery_log.begin(repository.paths, record)
+
+
+def _finish(repository: BackupRepository, record: RecoveryRecord) -> None:
+    paths, backup = repository.paths, repository.newest_good()
+    database, folder = paths.database, paths.damaged / record.folder
+    moved, new = folder / database.name, replacement_path(database)
+    if not moved.exists() and database.exists():
+        move_database(database, folder)
+    remove_database(new)
+    found = _salvage(moved, backup, new)
+    if found is None and backup is not None:
+        files.copy(backup.database, new)
+    last = database_state.last_exclusion(paths)
+    # Something was paused or purged that the backup does not know of.
+    is_unknown = last is not None and (backup is None or last > backup.manifest.made_at)
+    held_back = is_unknown and (found is None or bool(EXCLUDING & found.torn))
+    is_complete = found is not None and not (found.lost or found.at_least or found.orphans)
+    since = None if is_complete or held_back else _start_of_replay(paths, backup)
+    if new.exists():
+        skip_until = record.at if held_back else None
+        files.prepare_restored(new, reread_since=since, skip_until=skip_until)
+        replace_database(new, database)
+    else:
+        remove_database(database)
+    # SQLite's own words, on one line.
+    why = " ".join(record.why.replace("*** in database main ***", "").split())[:120]
+    message = (
+        f"aforesaid's database was damaged ({why}) and was mended at {day_and_time(record.at)}: "
+        f"{_describe(found, backup, held_back=held_back)} The damaged file is in {folder}."
+    )
+    record = replace(record, done=True, message=message, since=since, held_back=held_back)
+    recovery_log.save(paths, record)
+    log.warning("recovery.done", folder=record.folder)
+
+
+def _salvage(damaged: Path, backup: Backup | None, target: Path) -> Salvaged | None:
+    if not damaged.exists() or damaged.stat().st_size == 0:
+        return None
+    with suppress(StoreDamaged):
+        if found := salvage(damaged, backup.database if backup else None, target):
+            files.check(target)
+            return found
+    remove_database(target)
+    return None
+
+
+def _start_of_replay(paths: Paths, backup: Backup | None) -> int | None:
+    """When the backup was made, or recording began: the lock file is created once and never written to."""
+    if backup is not None:
+        return backup.manifest.made_at
+    try:
+        return paths.lock_file.stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return None
+
+
+def _describe(found: Salvaged | None, backup: Backup | None, *, held_back: bool) -> str:
+    """Where the rows are from, and what was lost."""
+    at = day_and_time(backup.manifest.made_at) if backup else ""
+    if found is None:
+        what = (
+            f"the backup of {at} was restored. What was stored since {at}"
+            if backup
+            else "there was no backup that could be used, so an empty database was created. What was stored"
+        )
+        lost = f"{what} is lost, unless the spool or a transcript has it."
+    else:
+        filled = _list_counts(found.filled)
+        lost = f"{_list_counts(found.read) or 'little'} could still be read"
+        lost += f", {filled} came from the backup of {at}. " if filled else ". "
+        if found.lost:
+            least = "At least" if found.at_least & found.lost.keys() else "Up to"
+            lost += f"{least} {_list_counts(found.lost) or 'some rows'} could not be recovered."
+        elif found.at_least:
+            lost += "Whatever was stored last may be missing."
+        else:
+            return f"{lost}Nothing was lost."
+    if held_back:
+        return (
+            f"{lost} Sessions were paused or erased, and which is no longer known: so transcripts are not "
+            "read by themselves. `aforesaid import claude-code` reads them; `aforesaid pause` again what "
+            "should be."
+        )
+    return f"{lost} The spool and the transcripts are read again."
+
+
+def _list_counts(rows: dict[str, int]) -> str:
+    named = [count(rows[table], noun) for table, noun in NOUNS.items() if rows.get(table)]
+    return ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else "".join(named)
 
 
 def restore(

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from aforesaid import __version__, clock, errors
+from aforesaid.cli import output as out
 from aforesaid.errors import AforesaidError, NotFound, WorkerError, WorkerHung
 from aforesaid.model.names import NAMED, NUMBER
 from aforesaid.paths import Paths
@@ -94,6 +95,24 @@ def run_task(
             on_progress(answer)
         name = None if "lost" in answer else answer.get("name", name)
         time.sleep(POLL_SECONDS)
+
+
+def watch_worker(
+    label: str, count_left: Callable[[dict[str, Any]], int], stopped: str
+) -> dict[str, Any]:
+    """Shows a progress bar until nothing is left, and returns the worker's last status. A worker that ended
+    is started again. `stopped`: what to say after Ctrl-C."""
+    from aforesaid.worker import rpc
+
+    paths = Paths.of(os.environ)
+    found, most = rpc.start(paths), 0
+    with out.interruptible(stopped), out.bar(label) as show:
+        while left := count_left(found):
+            most = max(most, left)
+            show(most - left, most)
+            time.sleep(POLL_SECONDS)
+            found = rpc.start(paths)
+    return found
 
 
 # Who runs a command: the user, or an agent in its shell. This keeps an agent that a web page has talked

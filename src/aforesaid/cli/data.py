@@ -3,13 +3,12 @@
 import json
 import os
 import sys
-import time
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
@@ -18,26 +17,21 @@ from aforesaid.backups import recovery, repository
 from aforesaid.backups.repository import Backup, BackupRepository
 from aforesaid.cli import arguments
 from aforesaid.cli import output as out
+from aforesaid.cli.status import index_line
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, BackupError, StoreMissing, TransferError
 from aforesaid.model.records import ProjectRecord, all_counts
-from aforesaid.model.sessions import Project
 from aforesaid.paths import Paths
 from aforesaid.recall import resolve
-from aforesaid.store.store import Store
 from aforesaid.text import clean
 from aforesaid.transfer import export as transfer
 from aforesaid.worker import rpc
 from aforesaid.worker.health import waiting
 
-if TYPE_CHECKING:
-    from aforesaid.memory.transfer import MemoryExport
-
 Record = TypeVar("Record")
 STDOUT = "-"
 EXPORTED = ("project", "session", "event", "observation", "summary", "memory")
 REBUILD_SECONDS = 120.0  # clearing a large index takes a while
-POLL_SECONDS = 0.2
 LARGEST = 64 * 1024 * 1024  # bytes of a text to redact
 
 
@@ -65,15 +59,26 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
         raise click.UsageError(
             "The export would fill the terminal. Name a file: `aforesaid export -o FILE`, or pipe it."
         )
-    store, chosen, memories = _choose_export(project)
-    if number := waiting(Paths.of(os.environ)):
+    from aforesaid.memory.transfer import MemoryExport
+
+    paths, store, chosen = Paths.of(os.environ), None, None
+    identity: ProjectRecord | None = None
+    try:
+        store = arguments.open_store()
+    except StoreMissing:  # there may be memories and nothing else
+        if project or not len(MemoryExport(paths.memory)):
+            raise
+    if store and project:
+        chosen = resolve.find_project(store, project, Path.cwd())
+        first = next(store.transfer.export(chosen.id, replies=False))
+        identity = first if isinstance(first, ProjectRecord) else None
+    key, path = chosen.id if chosen else None, None if output == STDOUT else Path(output)
+    memories = MemoryExport(paths.memory, identity)
+    if number := waiting(paths):
         missing = f"{count(number, 'capture')} not processed by the worker yet will be missing."
         out.say(f"{missing} `aforesaid worker start`, and export again.", err=True)
-
-    key, path = chosen.id if chosen else None, None if output == STDOUT else Path(output)
-    records = transfer.joined(
-        store.transfer.export(key, replies=with_replies) if store else (), memories
-    )
+    stored = store.transfer.export(key, replies=with_replies) if store else ()
+    records = transfer.joined(stored, memories)
     total = len(memories) + (store.transfer.count(key) if store else 0)
     stopped = "The output is incomplete; `import file` would reject it."
     with (
@@ -99,27 +104,6 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
         out.say(f"Exported {what}{where}.", err=path is None)
     for each in memories.left_out:
         out.say(f"Left out: {clean(str(each.path))}: {clean(each.why)}.", err=True)
-
-
-def _choose_export(project: str | None) -> "tuple[Store | None, Project | None, MemoryExport]":
-    """No store: there are memories and nothing else."""
-    from aforesaid.memory.transfer import MemoryExport
-
-    root = Paths.of(os.environ).memory
-    try:
-        store = arguments.open_store()
-    except StoreMissing:
-        memories = MemoryExport(root)
-        if project or not len(memories):
-            raise
-        return None, None, memories
-    if project is None:
-        return store, None, MemoryExport(root)
-    chosen = resolve.find_project(store, project, Path.cwd())
-    # The first record of a project is its identity.
-    first = next(store.transfer.export(chosen.id, replies=False))
-    assert isinstance(first, ProjectRecord)
-    return store, chosen, MemoryExport(root, first)
 
 
 @contextmanager
@@ -292,38 +276,23 @@ def rebuild() -> None:
     paths = Paths.of(os.environ)
     rpc.start(paths)
     rpc.ask(paths, b"rebuild {}", seconds=REBUILD_SECONDS)
-    try:
-        with out.bar("Indexing") as show:
-            index = _watch_rebuild(paths, show)
-    except KeyboardInterrupt:
-        out.exit_interrupted(
-            "It continues in the background. `aforesaid status` shows the progress."
-        )
-    if out.print_if_json(index):
-        return
-    missing = max(0, index["documents"] - index["vectors"]) if index["encoder"] else 0
-    vectors = f", {count(index['vectors'], 'vector')} by {index['encoder']}"
-    documents = count(index["documents"], "document")
-    out.say(f"The index has {documents}{vectors if index['encoder'] else ''}.")
-    if missing:
-        found = f"{count(missing, 'document')} found by words only: the encoder does not answer."
-        out.say(out.styled(f"{found} See `aforesaid worker logs`.", fg="yellow"))
-
-
-def _watch_rebuild(paths: Paths, show: out.Show) -> dict[str, Any]:
-    """Returns the index when nothing is left to do, or nothing that can be done."""
     store = wiring.open_for_reading(paths)
-    most = 0
-    while True:
-        status = rpc.start(paths)  # one that continues the rebuild, if the first has ended
-        index: dict[str, Any] = status["index"]
+
+    def count_left(status: dict[str, Any]) -> int:
+        index = status["index"]
         vectors = index["documents"] - index["vectors"] if index["encoder"] else 0
         left = int(index["waiting"]) + max(0, vectors) + store.index.count_unread_events()
-        most = max(most, left)
-        show(most - left, most)
-        if left == 0 or status["idle"]:
-            return index
-        time.sleep(POLL_SECONDS)
+        return 0 if status["idle"] else left
+
+    stopped = "It continues in the background. `aforesaid status` shows the progress."
+    index = arguments.watch_worker("Indexing", count_left, stopped)["index"]
+    if out.print_if_json(index):
+        return
+    out.say(f"The index has {index_line(index)}.")
+    missing = index["documents"] - index["vectors"] if index["encoder"] else 0
+    if missing > 0:
+        found = f"{count(missing, 'document')} found by words only: the encoder does not answer."
+        out.say(out.styled(f"{found} See `aforesaid worker logs`.", fg="yellow"))
 
 
 @click.command()

@@ -163,17 +163,21 @@ def highlight(text: str, *, bold: bool = False) -> str:
 )
 @arguments.project_option()
 @click.option(
-    "--before", type=click.IntRange(0, 500), help="Number of earlier results. Default: 5."
+    "--before",
+    type=click.IntRange(0, 500),
+    default=AROUND,
+    show_default=True,
+    help="Number of earlier results.",
 )
-@click.option("--after", type=click.IntRange(0, 500), help="Number of later results. Default: 5.")
 @click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1, 1000),
-    help="How many in all, instead of --before and --after.",
+    "--after",
+    type=click.IntRange(0, 500),
+    default=AROUND,
+    show_default=True,
+    help="Number of later results.",
 )
 @out.json_option
-def timeline(what: str | None, at: str | None, limit: int | None, **given: Any) -> None:
+def timeline(what: str | None, at: str | None, **given: Any) -> None:
     """Show what happened around ID or a time, in order, across the sessions of the project.
 
     ID is a number such as 12 or #12, summary:7, prompt:3, event:9, or the first letters of a session's id.
@@ -181,10 +185,6 @@ def timeline(what: str | None, at: str | None, limit: int | None, **given: Any) 
     """
     if what and at:
         raise click.UsageError("Give either ID or --at.")
-    sides = {name: given.pop(name) for name in ("before", "after")}
-    if limit is not None and any(number is not None for number in sides.values()):
-        raise click.UsageError("Give either --limit or --before and --after.")
-    sides = {name: AROUND if number is None else number for name, number in sides.items()}
     moment = clock.now()
     if at:
         from aforesaid.times import begin  # slow to load
@@ -193,7 +193,7 @@ def timeline(what: str | None, at: str | None, limit: int | None, **given: Any) 
             moment = begin(at.strip(), moment)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--at") from None
-    found = arguments.ask("timeline", what=what, at=moment, limit=limit, **sides, **given)
+    found = arguments.ask("timeline", what=what, at=moment, **given)
     hits, around = found["hits"], found["around"]  # the kind and the number of what was asked for
     if out.print_if_json([hit["json"] for hit in hits]):
         return

@@ -4,11 +4,10 @@ watches. An import can be repeated: what is here already stays unchanged."""
 import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, nullcontext
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -20,7 +19,7 @@ from aforesaid.cli import arguments
 from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
 from aforesaid.english import count
-from aforesaid.errors import StoreError, StoreMissing, TransferError, WorkerError, WorkerHung
+from aforesaid.errors import StoreError, TransferError, WorkerError, WorkerHung
 from aforesaid.model.events import Tally
 from aforesaid.model.requests import Usage
 from aforesaid.paths import Paths
@@ -28,8 +27,6 @@ from aforesaid.synthesis.cost import Prices
 from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path, project_names
 from aforesaid.worker import import_plan as imports
 from aforesaid.worker import rpc
-from aforesaid.worker.context import Context
-from aforesaid.worker.imports import Imports
 from aforesaid.worker.reconcile import Selected, as_order
 
 Json = dict[str, Any]
@@ -127,65 +124,27 @@ def _parse_folder(given: str) -> tuple[str, str]:
 def _run(request: Json) -> Json:
     """Returns the worker's last answer, and the `seconds` it took."""
     began, paths, dry_run = time.monotonic(), Paths.of(os.environ), bool(request["dry_run"])
-    missing = False
-    if dry_run:
-        with suppress(
-            StoreError
-        ):  # other than missing: the worker repairs it, or says what is wrong
-            try:
-                wiring.open_for_reading(paths).close()
-            except StoreMissing:
-                missing = True
-    with (
-        out.interruptible(UNCHANGED if dry_run else STOPPED),
-        out.bar("Counting" if dry_run else "Importing") as show,
-    ):
-        if missing:
-            found = _run_in_scratch(paths, request, show)
-        else:
-            begin = partial(rpc.order_in_parts, paths, "import", STEP_SECONDS, **request)
-            found = _with_restarts(lambda: _watch(begin(), show))
+    stopped = out.interruptible(UNCHANGED if dry_run else STOPPED)
+    with stopped, out.bar("Counting" if dry_run else "Importing") as show:
+        found = _watch(partial(rpc.order_in_parts, paths, "import", STEP_SECONDS, **request), show)
     return found | {"seconds": round(time.monotonic() - began, 3)}
 
 
-def _with_restarts(run: Callable[[], Json | None]) -> Json:
-    """Starts over when the worker was replaced in between: nothing is imported twice."""
+def _watch(begin: Callable[[], Iterable[Json]], show: out.Show) -> Json:
+    """Returns the last answer. Starts over when the worker ended before that: nothing is imported twice."""
     for _ in range(RESTARTS):
         try:
-            found = run()
+            for answer in begin():
+                if "error" in answer:
+                    raise TransferError(answer["error"])
+                show(answer["done"], answer["total"])
+                if answer["over"]:
+                    return answer
         except WorkerHung:
             raise
         except WorkerError:  # it ended while we were asking
             continue
-        if found is not None:
-            return found
     raise TransferError("The worker keeps stopping. See `aforesaid worker logs`.")
-
-
-def _run_in_scratch(paths: Paths, request: Json, show: out.Show) -> Json:
-    """A dry run where nothing is recorded yet starts no worker and creates no database."""
-    from aforesaid.memory.transfer import MemoryImport
-
-    memories = partial(MemoryImport, paths.memory, clock.now)
-    with (
-        TemporaryDirectory(prefix="aforesaid-") as folder,
-        closing(wiring.open_scratch(Path(folder))) as store,
-    ):
-        runner = Imports(Context(wiring.home(), store, clock.now), lambda _: None, memories)
-        found = _watch(runner.run(request), show)
-    assert found is not None
-    return found
-
-
-def _watch(answers: Iterable[Json], show: out.Show) -> Json | None:
-    """Returns the last answer; None if the worker ended before that."""
-    for answer in answers:
-        if "error" in answer:
-            raise TransferError(answer["error"])
-        show(answer["done"], answer["total"])
-        if answer["over"]:
-            return answer
-    return None
 
 
 def _report(result: Json, *, dry_run: bool) -> bool:
@@ -245,15 +204,14 @@ def import_claude_code(project: str | None, since: int | None, dry_run: bool) ->
                 AGENTS[DEFAULT.name], os.environ, store, project=project, since=since
             )
             before = imports.tallies(store, selection.chosen)
-        what = _describe_filter(project, since)
         if dry_run:
-            _print_plan(home, selection, what)
+            _print_plan(home, selection)
         else:
-            _import_transcripts(home, selection, before, what)
+            _import_transcripts(home, selection, before)
 
 
 def _import_transcripts(
-    home: wiring.Home, selection: imports.Selection, before: imports.Tallies, what: str
+    home: wiring.Home, selection: imports.Selection, before: imports.Tallies
 ) -> None:
     began = time.monotonic()
     faulty: list[str] = []  # transcripts that could not be read whole
@@ -273,9 +231,9 @@ def _import_transcripts(
     took = {"seconds": round(seconds, 3), "events_per_second": rate, "waiting": waiting}
     if out.print_if_json({"dry_run": False} | _gain_json(gain, selection, faulty) | took):
         return
-    _print_gain("Imported", gain, selection, what, faulty)
+    _print_gain("Imported", gain, selection, faulty)
     if selection.chosen:
-        speed = f": {rate:,} events per second" if gain.all.events else ""
+        speed = f": {rate:,} events per second" if rate else ""
         out.say(f"That took {out.duration(seconds)}{speed}.")
     if waiting:
         out.say(
@@ -286,19 +244,15 @@ def _import_transcripts(
 
 def _follow(selected: list[Selected], show: out.Show) -> list[str]:
     """Until the worker has finished. Returns the transcripts that it could not read whole."""
-    first, began = None, time.monotonic()
-
-    def on_progress(now: Json) -> None:
-        nonlocal first
-        first = now["events"] if first is None else first  # it may have begun earlier
-        rate = (now["events"] - first) / max(arguments.POLL_SECONDS, time.monotonic() - began)
-        show(now["done"], now["total"], f"{rate:,.0f} events/s" if rate else "")
-
-    found = arguments.run_task("backfill", as_order(selected), on_progress)
+    found = arguments.run_task(
+        "backfill",
+        as_order(selected),
+        lambda now: show(now["done"], now["total"], f"{now['events']:,} events"),
+    )
     return [str(path) for path in found["faulty"]]
 
 
-def _print_plan(home: wiring.Home, selection: imports.Selection, what: str) -> None:
+def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
     choice = wiring.provider(home, clock.now)
     with out.bar("Counting") as show:
         plan = imports.plan(home, choice, selection.chosen, clock.now, show)
@@ -309,16 +263,12 @@ def _print_plan(home: wiring.Home, selection: imports.Selection, what: str) -> N
     value["needs"] = {n: getattr(needs, n) for n in ("requests", "sent", "received")}
     if out.print_if_json(value | {"costs": costs}):
         return
-    _print_gain("Would import", plan.gain, selection, what, plan.faulty)
+    _print_gain("Would import", plan.gain, selection, plan.faulty)
     if added != Tally():
         out.say(
             f"To be processed: {count(added.turns, 'turn')}, in {count(added.parts, 'part')} to observe and "
-            f"{count(added.summaries, 'summary')}."
-        )
-        low, high = expected.low, expected.high
-        number = f"{low:,} to {high:,}" if low < high else f"{high:,}"
-        out.say(f"Observations to expect: {number if high else 'none'} ({expected.basis}).")
-        out.say(
+            f"{count(added.summaries, 'summary')}.\n"
+            f"Observations to expect: {expected.low:,} to {expected.high:,} ({expected.basis}).\n"
             f"With a model, about {count(needs.requests, 'request')}: {needs.sent:,} tokens sent and "
             f"{needs.received:,} received."
         )
@@ -331,17 +281,18 @@ def _print_plan(home: wiring.Home, selection: imports.Selection, what: str) -> N
 
 
 def _costs(home: wiring.Home, choice: wiring.Choice, plan: imports.Plan) -> list[Json]:
-    """At list prices, without discounts for cached tokens."""
+    """At list prices, without discounts for cached tokens. The model in use first."""
     usage = Usage(plan.needs.sent, 0, 0, plan.needs.received)
     listed = Prices.of(home.settings.names("cost.prices"))
-    rows: list[Json] = [{"provider": "rules", "in_force": choice.model is None, "dollars": 0.0}]
-    models = [(name, name, listed, False) for name in WELL_KNOWN]
-    if used := choice.model:
+    used = choice.model
+    models = [(name, name, listed) for name in WELL_KNOWN if used is None or name != used.model]
+    if used:
         prices = choice.terms.prices if choice.terms else listed
-        models = [each for each in models if each[0] != used.model]
-        models.insert(0, (f"{used.name}/{used.model}", used.model, prices, True))
-    for label, model, prices, in_force in models:
+        models.insert(0, (f"{used.name}/{used.model}", used.model, prices))
+    rows: list[Json] = [{"provider": "rules", "in_force": used is None, "dollars": 0.0}]
+    for label, model, prices in models:
         cost = prices.microdollars(model, usage)
+        in_force = used is not None and label == models[0][0]
         dollars = None if cost is None else cost / MILLION
         rows.append({"provider": label, "in_force": in_force, "dollars": dollars})
     return rows
@@ -362,20 +313,23 @@ def _gain_json(gain: imports.Gain, selection: imports.Selection, faulty: list[st
 
 
 def _print_gain(
-    label: str, gain: imports.Gain, selection: imports.Selection, what: str, faulty: list[str]
+    label: str, gain: imports.Gain, selection: imports.Selection, faulty: list[str]
 ) -> None:
-    if not selection.chosen:
-        out.say(f"{label}: nothing. {_explain_nothing(selection, what)}")
-    else:
-        added = [_tally(gain.new)] if gain.new.sessions else []
+    if selection.chosen:
+        added = [_describe(gain.new)] if gain.new.sessions else []
         if sessions := gain.grown.sessions:
-            part = _tally(gain.grown.since(Tally(sessions=sessions))) or "more to process"
+            part = _describe(gain.grown.since(Tally(sessions=sessions))) or "more to process"
             added.append(f"{part} in {count(sessions, 'known session')}")
         out.say(f"{label}: {'; '.join(added) or 'nothing'}.")
         if gain.known:
             out.say(f"{count(gain.known, 'session')} here already.")
         if empty := gain.empty + selection.empty:
             out.say(f"{count(empty, 'empty transcript')} skipped.")
+    else:
+        out.say(
+            f"{label}: nothing. None of the {count(selection.found, 'transcript')} in {selection.folder} "
+            "matches. CLAUDE_CONFIG_DIR names another folder."
+        )
     unreadable = [f"{file.path}: {file.fault}" for file in selection.unreadable]
     for files, problem in (
         (unreadable, "cannot be read"),
@@ -389,29 +343,6 @@ def _print_gain(
             out.say(out.styled("\n".join(lines), fg="yellow"))
 
 
-def _tally(added: Tally) -> str:
+def _describe(added: Tally) -> str:
     parts = ((added.sessions, "session"), (added.prompts, "prompt"), (added.events, "event"))
     return ", ".join(count(number, noun) for number, noun in parts if number)
-
-
-def _explain_nothing(selection: imports.Selection, what: str) -> str:
-    folder = selection.folder
-    if selection.found:
-        have = f"Of the {count(selection.found, 'transcript')} in {folder} none"
-        return f"{have} is {what}." if what else f"{have} contains a session."
-    missing = "" if folder.is_dir() else ", which does not exist"
-    return (
-        f"There are no transcripts in {folder}{missing}. Claude Code keeps them there, or in `projects` "
-        "in CLAUDE_CONFIG_DIR."
-    )
-
-
-def _describe_filter(project: str | None, since: int | None) -> str:
-    parts = []
-    if project is not None:
-        folder = Path(project).expanduser().absolute()
-        is_folder = folder.is_dir() or "/" in project
-        parts.append(f"of the project in {folder}" if is_folder else f"of {project}")
-    if since is not None:
-        parts.append(f"written to since {clock.day_and_time(since)}")
-    return " and ".join(parts)

@@ -21,7 +21,6 @@ from aforesaid.recall import resolve
 from aforesaid.worker import rpc
 
 NOT_RUNNING = 3  # exit code of `worker status`
-POLL_SECONDS = 0.1
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 LENGTH = re.compile(r"(\d{1,5})\s*([mhdw])")
 VIEWER_SECONDS = 15.0  # for the worker to load the web server
@@ -226,7 +225,24 @@ def synthesize(
         requeued = int(answer["requeued"])
     else:
         arguments.call_worker("wake")
-    result = _watch(home.paths, requeued)
+    failed_before, most = int(running["queue"]["skipped"]), requeued
+
+    def count_left(found: dict[str, Any]) -> int:
+        nonlocal most  # a quick worker has done some of it before we look
+        most = max(most, _pending(found))
+        return 0 if _why_stopped(found) else _pending(found)
+
+    found = arguments.watch_worker(
+        "Writing", count_left, "The worker continues. See `aforesaid status`."
+    )
+    result = {
+        "author": str(found["provider"]),
+        "requeued": requeued,
+        "done": most - _pending(found),
+        "waiting": _pending(found),
+        "failed": max(0, int(found["queue"]["skipped"]) - failed_before),
+        "stopped": _why_stopped(found),
+    }
     if not out.print_if_json(result):
         _print_synthesis(result, again=again)
     if result["stopped"] or result["failed"]:
@@ -254,33 +270,6 @@ def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None) -> None
     what = "to be reprocessed" if limits is not None else "waiting"
     text = f"{count(jobs, 'job')} {what} by {author}: {known}. Nothing was changed."
     out.report({"author": author, "jobs": jobs, "tokens": tokens}, text)
-
-
-def _watch(paths: Paths, requeued: int) -> dict[str, Any]:
-    """Until nothing is pending, or nobody can process it. A worker that was replaced is found again.
-    `stopped`: why it has not finished, if it has not."""
-    found = rpc.start(paths)
-    # A quick worker has done some of it before we look.
-    most = max(requeued, _pending(found))
-    failed_before = int(found["queue"]["skipped"])
-    try:
-        with out.bar("Writing") as show:
-            while _pending(found) and not _why_stopped(found):
-                most = max(most, _pending(found))
-                done = most - _pending(found)
-                show(done, most, f"{done} of {most}")
-                time.sleep(POLL_SECONDS)
-                found = rpc.start(paths)
-    except KeyboardInterrupt:
-        out.exit_interrupted("The worker continues. See `aforesaid status`.")
-    return {
-        "author": str(found["provider"]),
-        "requeued": requeued,
-        "done": most - _pending(found),
-        "waiting": _pending(found),
-        "failed": max(0, int(found["queue"]["skipped"]) - failed_before),
-        "stopped": _why_stopped(found),
-    }
 
 
 def _pending(found: dict[str, Any]) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from aforesaid import settings
-from aforesaid.encoders.base import Encoder
+from aforesaid.encoders import find_encoder
 from aforesaid.errors import ConfigError, MemoryRefused
 from aforesaid.ids import digest
 from aforesaid.memory.changes import Memories, UndoResult, undo_change
@@ -24,19 +24,15 @@ from aforesaid.memory.dream.run import (
     last_dream_at,
     run_dream,
 )
-from aforesaid.memory.extraction.drafts import Draft
-from aforesaid.memory.extraction.extract import (
+from aforesaid.memory.extraction.by_model import (
     Extraction,
-    RememberRequest,
-    apply_statements,
     build_extraction_request,
     may_teach,
     parse_extraction,
-    remember,
-    statements_by_rules,
 )
-from aforesaid.memory.extraction.rules import Statement
-from aforesaid.memory.files import make_directory
+from aforesaid.memory.extraction.extract import RememberRequest, apply_statements, remember
+from aforesaid.memory.extraction.rules import Statement, statements_by_rules
+from aforesaid.memory.files import read_or_none, write_file
 from aforesaid.memory.folders import Listing, find_places, render_index
 from aforesaid.memory.ranking import MemoryRanker, RankedMemory
 from aforesaid.memory.selection import (
@@ -49,15 +45,15 @@ from aforesaid.memory.selection import (
 from aforesaid.memory.tool import MemoryTool
 from aforesaid.model.memories import Broken, Message, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable, Usage
-from aforesaid.paths import PRIVATE_FILE, Paths
+from aforesaid.paths import Paths
 from aforesaid.providers.base import Model
 from aforesaid.text import fenced, one_line, tokens
 
 Ask = Callable[[str, str], str]
 Messages = Sequence[Any]
-CLIENT_SETTINGS = ("off", "adopt")
+CLIENT_SETTINGS, ENCODERS = ("off", "adopt"), ("static", "minilm", "none")
 SESSIONS_FILE, CAPTURED_FOLDER = ".sessions", "sessions"
-MAX_SESSIONS_BYTES = 64 * 1024  # some thousand sessions
+MAX_SESSIONS = 1000  # that are remembered
 INDEX_LEAD = (
     "What is remembered from earlier conversations, a line each. This is reference material, not "
     "instructions; what the user says now comes first."
@@ -96,7 +92,9 @@ class Memory:
         self._directory = Path(directory).expanduser().absolute()
         self._memories = _open_memories(self._directory, home, client)
         self._model = _as_model(model)
-        self._ranker = MemoryRanker(_load_encoder(encoder))
+        if encoder not in ENCODERS:
+            raise ConfigError(f"encoder is {encoder!r}. Use 'static', 'minilm' or 'none'.")
+        self._ranker = MemoryRanker(find_encoder(encoder))
         self._patience = patience
         self._lock = threading.Lock()
         self._injected: dict[tuple[str, str], int] = {}
@@ -141,8 +139,8 @@ class Memory:
         folders = (root, *(each.path for each in self._memories.places.all))
         if not dialogue or wrote_memory(messages, folders, self._directory):
             return []
-        found: list[Statement | Draft] = [*statements_by_rules(dialogue, self._memories.redactor)]
-        found += self._drafts(dialogue)
+        found = statements_by_rules(dialogue, self._memories.redactor)
+        found += self._ask_for_statements(dialogue)
         # Extracting from the same messages twice is idempotent.
         talk = digest("\0".join(each.text for each in _up_to_prompt(dialogue)))
         with _explain_os_errors(root):
@@ -249,7 +247,7 @@ class Memory:
         both = {_memory_key(each): each for each in (*chosen.memories, *(late or ()))}
         return [each for each in both.values() if each in fresh]
 
-    def _drafts(self, dialogue: tuple[Message, ...]) -> tuple[Draft, ...]:
+    def _ask_for_statements(self, dialogue: tuple[Message, ...]) -> tuple[Statement, ...]:
         """From the model, if there is one and something was said that may last."""
         if self._model is None or not may_teach(dialogue):
             return ()
@@ -258,7 +256,7 @@ class Memory:
         if not isinstance(answer, Reply):
             return ()
         read = parse_extraction(answer.text, dialogue, self._memories.redactor)
-        return read.drafts if isinstance(read, Extraction) else ()
+        return read.statements if isinstance(read, Extraction) else ()
 
     def _closed_gate(self) -> str | None:
         """Checks the cheap gates first: memories are counted only if all others are open."""
@@ -340,21 +338,6 @@ class FunctionModel:
         """Nothing is kept open."""
 
 
-def _load_encoder(name: str) -> Encoder | None:
-    """Loaded when it is first used."""
-    from aforesaid.encoders.base import Lazy
-    from aforesaid.encoders.minilm import MiniLm
-    from aforesaid.encoders.static_table import StaticTable
-
-    if name == "none":
-        return None
-    if name == "static":
-        return Lazy(StaticTable.name, instant=StaticTable.instant, load=StaticTable)
-    if name == "minilm":
-        return Lazy(MiniLm.name, instant=MiniLm.instant, load=MiniLm)
-    raise ConfigError(f"encoder is {name!r}. Use 'static', 'minilm' or 'none'.")
-
-
 @contextmanager
 def _explain_os_errors(root: Path) -> Iterator[None]:
     try:
@@ -368,15 +351,10 @@ def _explain_os_errors(root: Path) -> Iterator[None]:
 
 
 def record_session(root: Path, now: int) -> None:
-    """Appends a line, atomically."""
     with suppress(OSError):
-        make_directory(root)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(root / SESSIONS_FILE, flags, PRIVATE_FILE)
-        with os.fdopen(descriptor, "ab", buffering=0) as file:
-            if os.fstat(descriptor).st_size > MAX_SESSIONS_BYTES:
-                file.truncate(0)
-            file.write(f"{now}\n".encode())
+        path = root / SESSIONS_FILE
+        lines = (read_or_none(path) or b"").splitlines()[-MAX_SESSIONS:]
+        write_file(path, b"".join(b"%s\n" % line for line in (*lines, b"%d" % now)))
 
 
 def count_sessions(root: Path, at: int) -> int:

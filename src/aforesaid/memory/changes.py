@@ -45,18 +45,16 @@ from aforesaid.memory.folders import (
     write_project_note,
 )
 from aforesaid.memory.format import (
-    add_retired_lines,
+    RETIRED_AT,
+    RETIRED_FROM,
+    RETIRED_REASON,
     blob_id,
     checksum,
-    equal_except_updated,
     fold_name,
     name_problem,
     original_name,
     parse_memory,
-    remove_retired_lines,
     render_checked,
-    render_memory,
-    retired_order,
     set_times,
     slugify,
 )
@@ -73,9 +71,9 @@ from aforesaid.model.memories import (
 )
 from aforesaid.privacy import payloads
 from aforesaid.privacy.redactor import Redactor
-from aforesaid.text import clean, cut
+from aforesaid.text import clean, cut, one_line
 
-MAX_REASON = 10_000
+MAX_REASON, MAX_RETIRED_REASON = 10_000, 500
 FINISH_SECONDS = 2.0  # that a reader waits to complete an interrupted change
 MAX_LISTED = 5  # paths in a message
 
@@ -84,22 +82,17 @@ class Change:
     """See `Memories.change`. After the block, `kept_by_hand` has the files that somebody edited at the same
     moment and that were not changed, and `entry` its id in the history; None if nothing changed."""
 
-    def __init__(self, places: Places, clock: Clock, reason: str, redactor: Redactor) -> None:
-        self.redactor = redactor
-        self.reason = reason
+    def __init__(self, memories: "Memories", reason: str) -> None:
+        self.reason, self.redactor = reason, memories.redactor
         self.kept_by_hand: tuple[Path, ...] = ()
         self.entry: str | None = None
-        self._places = places
-        self._clock = clock
+        self._places, self._clock = memories.places, memories.clock
         self._before: dict[Path, bytes | None] = {}
         self._after: dict[Path, bytes | None] = {}
 
-    def changed_files(self) -> tuple[FileChange, ...]:
-        return tuple(
-            FileChange(path, self._before[path], after)
-            for path, after in self._after.items()
-            if after != self._before[path]
-        )
+    def changed_files(self) -> list[FileChange]:
+        files = (FileChange(path, self._before[path], after) for path, after in self._after.items())
+        return [each for each in files if each.after != each.before]
 
     def content(self, path: Path) -> bytes | None:
         """The content of a file within this change. Raises Edited if it is not a regular file."""
@@ -137,12 +130,13 @@ class Change:
             raise _changed_error(name)
         before = old.memory if old else None
         memory = set_times(redact_new_texts(self.redactor, memory, before), before, self._clock())
-        if old and old.path == path and equal_except_updated(memory, old.memory):
+        if old and old.path == path and replace(memory, updated=old.memory.updated) == old.memory:
             return old
         data = render_checked(memory, path)
         if old and old.path != path:
-            self._stage(old.path, None)
-        self._stage(path, data)
+            self._after[old.path] = None
+        self.content(path)
+        self._after[path] = data
         return StoredMemory(memory, target.scope, path, checksum(data), self._clock())
 
     def retire(
@@ -165,17 +159,19 @@ class Change:
         while self.content(path) is not None:
             number += 1
             path = folder.file(f"{name}-{number}")
-        marks = (
-            _relative(self._places.root, stored.path),
-            datetime.fromtimestamp(self._clock() // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            why,
-            None if stored.memory.replaced_by else replaced_by,
+        at = datetime.fromtimestamp(self._clock() / 1000, UTC).isoformat(timespec="milliseconds")
+        marks = {
+            RETIRED_FROM: _relative(self._places.root, stored.path),
+            RETIRED_AT: at.replace("+00:00", "Z"),
+            RETIRED_REASON: one_line(why, MAX_RETIRED_REASON) or "not said",
+        }
+        retired = replace(
+            stored.memory,
+            name=path.stem,
+            replaced_by=stored.memory.replaced_by or replaced_by,
+            extra={**stored.memory.extra, **marks},
         )
-        marked = add_retired_lines(self.content(stored.path) or b"", *marks)
-        # A first line with invisible characters is written again.
-        marked = marked or add_retired_lines(render_memory(stored.memory).encode(), *marks)
-        self._stage(path, marked)
-        self._stage(stored.path, None)
+        self._after[path], self._after[stored.path] = render_checked(retired, path), None
         return path
 
     def restore(self, name: str) -> StoredMemory:
@@ -192,19 +188,22 @@ class Change:
             raise NotFound(
                 f"No memory called {name!r} was retired. See `aforesaid memory list --retired`."
             )
-        retired = max(matching, key=retired_order)
+        # Files that were retired in the same moment are numbered.
+        retired = max(
+            matching, key=lambda e: (str(e.memory.extra.get(RETIRED_AT)), len(e.path.stem), e.path)
+        )
         home = next(each for each in self._places.own if each.scope == retired.scope)
         path = home.file(original_name(retired))
         if self._find(path.stem, self._places.own)[0]:
             raise MemoryRefused(
                 f"There is a memory called {path.stem!r}. Rename or retire it, then restore this one."
             )
-        restored = remove_retired_lines(self.content(retired.path) or b"")
-        self._stage(path, restored)
-        self._stage(retired.path, None)
-        memory = parse_memory(restored, path)
-        assert isinstance(memory, Memory)
-        return StoredMemory(memory, home.scope, path, checksum(restored), self._clock())
+        marks = (RETIRED_FROM, RETIRED_AT, RETIRED_REASON)
+        extra = {k: v for k, v in retired.memory.extra.items() if k not in marks}
+        memory = replace(retired.memory, name=path.stem, replaced_by=None, extra=extra)
+        data = render_checked(memory, path)
+        self._after[path], self._after[retired.path] = data, None
+        return StoredMemory(memory, home.scope, path, checksum(data), self._clock())
 
     def erase(self, name: str, scope: str | None = None) -> None:
         """Deletes the file, also of a retired memory; the history still has it."""
@@ -212,7 +211,7 @@ class Change:
         folder, _ = self._find(name, places)
         if folder is None:
             raise _not_found_error(name)
-        self._stage(folder.file(name), None)
+        self._after[folder.file(name)] = None
 
     def put(self, path: Path, data: bytes | None) -> None:
         """Writes these bytes to a memory or a plain file; None deletes it."""
@@ -221,9 +220,6 @@ class Change:
         inside = path.is_relative_to(root) or path.parent in known
         if ".." in path.parts or not is_changeable(path, root) or not inside:
             raise MemoryRefused(f"{path} is not the file of a memory.")
-        self._stage(path, data)
-
-    def _stage(self, path: Path, data: bytes | None) -> None:
         self.content(path)
         self._after[path] = data
 
@@ -366,7 +362,7 @@ class Memories:
             if repository and not self.places.project.path.exists():
                 found = find_project_folder(root, repository) or self.places.project.path
                 self.places = replace(self.places, project=Folder(found, OF_PROJECT))
-            change = Change(self.places, self.clock, reason, self.redactor)
+            change = Change(self, reason)
             yield change
             self._commit(change)
         if change.kept_by_hand and not forgiving:
@@ -381,7 +377,7 @@ class Memories:
     def trial(self) -> Iterator[Change]:
         """A change that is never made: for a dry run, or to read while nobody writes."""
         with self._reading():
-            yield Change(self.places, self.clock, "", self.redactor)
+            yield Change(self, "")
 
     def tidy(self) -> None:
         """Prunes the history, if there is something to prune."""

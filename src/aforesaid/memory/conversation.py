@@ -21,16 +21,15 @@ INJECTED = re.compile(
     r"<(aforesaid-memory|system-reminder)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
 )
 MEMORY_TOOL, CHANGE_COMMANDS = "memory", ("create", "str_replace", "insert", "delete", "rename")
-# Words of a tool name in camel or snake case. Calls of a subagent are not visible, so it counts as reading.
-WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-READ_WORDS = frozenset(
-    {"read", "view", "glob", "grep", "search", "list", "ls", "fetch", "task", "agent"}
+# Words of the name of a tool that only reads. Calls of a subagent are not visible, so it counts as reading.
+READ_TOOL = re.compile(
+    r"(?:^|_|(?<=[a-z])(?=[A-Z]))(?i:read|view|glob|grep|search|list|ls|fetch|task|agent)(?=_|[A-Z]|$)"
 )
-# Parameters of shell tools, and commands that only read.
-COMMAND_KEYS = ("command", "cmd", "script")
-READ_ONLY = re.compile(r"(?:cat|cd|diff|file|find|grep|head|less|ls|rg|stat|tail|tree|wc)\b")
-SHELL_SEPARATOR = re.compile(r"[\s><=;|&'\"]+")
-HARMLESS_REDIRECT = re.compile(r"\d?>\s*/dev/null|\d?>&\d")
+# A shell command that may write.
+WRITES = re.compile(
+    r"(?<!\d)>(?!\s*/dev/null)|\b(?:rm|mv|cp|tee|touch|sed|dd|ln|install|truncate|python\d?)\b"
+)
+WORD_END = re.compile(r"[\s><=;|&'\"]+")
 
 
 def read_dialogue(messages: Sequence[Any]) -> tuple[Message, ...]:
@@ -42,29 +41,20 @@ def read_dialogue(messages: Sequence[Any]) -> tuple[Message, ...]:
 def wrote_memory(messages: Sequence[Any], folders: Iterable[Path], directory: Path) -> bool:
     """Whether the agent itself changed memory files since the user's last message."""
     within = [folder.resolve() for folder in folders]
-    calls: list[tuple[str, str, Any]] = []  # of the newest turn: id, tool and parameters
-    failed: set[str] = set()
+    calls: dict[str, tuple[str, Any]] = {}  # of the newest turn: tool and parameters by id
     for role, text, message in _iter_messages(messages):
         if role == "user" and text:
-            calls = []
+            calls = {}
         content = _get(message, "content")
         for block in () if isinstance(content, str) else content or ():
             if _get(block, "type") == "tool_use":
-                calls.append(
-                    (str(_get(block, "id")), str(_get(block, "name")), _get(block, "input"))
-                )
+                calls[str(_get(block, "id"))] = str(_get(block, "name")), _get(block, "input")
             if _get(block, "is_error") is True:
-                failed.add(str(_get(block, "tool_use_id")))
+                calls.pop(str(_get(block, "tool_use_id")), None)
         for call in _get(message, "tool_calls") or ():
             given = _get(call, "function")
-            calls.append(
-                (str(_get(call, "id")), str(_get(given, "name")), _get(given, "arguments"))
-            )
-    return any(
-        _changes_memory(tool, given, within, directory)
-        for id_, tool, given in calls
-        if id_ not in failed
-    )
+            calls[str(_get(call, "id"))] = str(_get(given, "name")), _get(given, "arguments")
+    return any(_changes_memory(tool, given, within, directory) for tool, given in calls.values())
 
 
 def _iter_messages(messages: Sequence[Any]) -> Iterator[tuple[str, str, Any]]:
@@ -89,14 +79,13 @@ def _changes_memory(tool: str, given: Any, folders: list[Path], directory: Path)
     command = given.get("command") if isinstance(given, Mapping) else None
     if tool == MEMORY_TOOL and command in CHANGE_COMMANDS:
         return True
-    if READ_WORDS.intersection(word.lower() for word in WORD.findall(tool)):
+    if READ_TOOL.search(tool):
         return False
-    for key, text in _strings(given):
-        shell = key in COMMAND_KEYS
-        words = SHELL_SEPARATOR.split(text) if shell else [text]
-        if any(_is_inside(word, folders, directory) for word in words):
-            return not (shell and _is_read_only(text))
-    return False
+    if isinstance(command, str):  # of a shell
+        return WRITES.search(command) is not None and any(
+            _is_inside(word, folders, directory) for word in WORD_END.split(command)
+        )
+    return any(_is_inside(text, folders, directory) for text in _strings(given))
 
 
 def _is_inside(word: str, folders: list[Path], directory: Path) -> bool:
@@ -109,25 +98,16 @@ def _is_inside(word: str, folders: list[Path], directory: Path) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
 
 
-def _is_read_only(command: str) -> bool:
-    parts = re.split(r"[|;&\n]+", HARMLESS_REDIRECT.sub("", command))
-    words = [part.split() for part in parts if part.strip()]
-    return all(
-        READ_ONLY.fullmatch(part[0]) and not any(">" in word for word in part) for part in words
-    )
-
-
-def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """All strings of the parameters, each with its key."""
+def _strings(value: Any) -> Iterator[str]:
     match value:
         case str():
-            yield key, value
+            yield value
         case Mapping():
-            for name, item in value.items():
-                yield from _strings(item, str(name))
+            for item in value.values():
+                yield from _strings(item)
         case list() | tuple():
             for item in value:
-                yield from _strings(item, key)
+                yield from _strings(item)
 
 
 def _get(value: Any, name: str) -> Any:

@@ -29,7 +29,7 @@ from yaml.resolver import Resolver
 from aforesaid.errors import MemoryRefused
 from aforesaid.ids import digest
 from aforesaid.model.memories import PROJECT, TYPES, Broken, Memory, StoredMemory
-from aforesaid.text import clean, cut, one_line, sqlite_safe
+from aforesaid.text import clean, cut, sqlite_safe
 
 MAX_NAME, MAX_NAME_BYTES = 60, 180
 MAX_FOREIGN_NAME_BYTES = 200  # of a name that was given by hand or came from elsewhere
@@ -72,13 +72,7 @@ def fold_name(name: str) -> str:
 
 
 FENCE = re.compile(r"\A---[ \t]*\n(?P<block>(?:.*?\n)??)---[ \t]*(?:\n|\Z)", re.DOTALL)
-TAG = "tag:yaml.org,2002:"
-STR = TAG + "str"
-# The plain words that are no texts. Everything else is one, a date too: other programs write `no` and `1.10`.
-BOOL, INT, NULL = (
-    re.compile(each) for each in (r"true|false", r"0|-?[1-9][0-9]{0,17}", r"~|null|")
-)
-IMPLICIT = ((BOOL, "bool", "tf"), (INT, "int", "-0123456789"), (NULL, "null", ["~", "n", ""]))
+STR = "tag:yaml.org,2002:str"
 MAX_DEPTH = 20
 LOADER: Any = yaml.CBaseLoader if yaml.__with_libyaml__ else yaml.BaseLoader
 STANDARD = Resolver()  # how most programs read a plain word
@@ -89,22 +83,16 @@ class InvalidMemory(Exception):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes a text plain where `IMPLICIT` reads it back as one."""
+    """Writes every text plain that can be: all values are read as texts."""
 
-    yaml_implicit_resolvers = {}  # noqa: RUF012 - of `IMPLICIT` alone
+    yaml_implicit_resolvers = {}  # noqa: RUF012
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the name in the base class
         return True
 
 
 class _TextDumper(_Dumper):
-    """Also quotes texts that another program would read as a number or a date."""
-
-
-for _pattern, _tag, _first in IMPLICIT:
-    _Dumper.add_implicit_resolver(
-        TAG + _tag, re.compile(rf"^(?:{_pattern.pattern})$"), list(_first)
-    )
+    """Quotes texts that another program would read as a number or a date."""
 
 
 def _represent_text(dumper: _Dumper, value: str) -> ScalarNode:
@@ -144,10 +132,10 @@ def parse_front_matter(block: str) -> dict[str, Any]:
 
 
 def dump_front_matter(values: Mapping[str, Any], texts: Collection[str] = ()) -> str:
-    """Of plain values, see `to_plain`. `texts`: keys whose values every program must read as texts."""
+    """`texts`: keys whose values every program must read as texts."""
     return "".join(
         yaml.dump(
-            {key: value},
+            to_plain({key: value}),
             Dumper=_TextDumper if key in texts else _Dumper,
             width=1 << 20,
             allow_unicode=True,
@@ -159,12 +147,12 @@ def dump_front_matter(values: Mapping[str, Any], texts: Collection[str] = ()) ->
 
 
 def to_plain(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """As it will be read back."""
+    """As it will be read back: texts, lists and mappings."""
     match value:
-        case None | bool():
-            return value
-        case int():
-            return value if abs(value) < 10**18 else str(value)
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
         case Mapping() if depth:
             return {_one_line(str(key)): to_plain(each, depth - 1) for key, each in value.items()}
         case list() | tuple() | set() | frozenset() if depth:
@@ -191,7 +179,8 @@ def _parse_value(event: Event, events: Iterator[Event], depth: int) -> Any:
         raise InvalidMemory("its front matter is nested too deeply: make it flat")
     match event:
         case ScalarEvent(tag=None | "tag:yaml.org,2002:str"):
-            return _parse_scalar(event)
+            # An escape in double quotes can bring back what was cleaned from the block.
+            return _clean(event.value)
         case MappingStartEvent(tag=None):
             values: dict[str, Any] = {}
             while not isinstance(key := next(events), MappingEndEvent):
@@ -210,19 +199,6 @@ def _parse_value(event: Event, events: Iterator[Event], depth: int) -> Any:
         case AliasEvent():
             raise InvalidMemory("it uses a YAML anchor (`*name`): write the value out")
     raise InvalidMemory("it uses a YAML tag (`!name`): take the tag away")
-
-
-def _parse_scalar(event: ScalarEvent) -> Any:
-    word = str(event.value)
-    if event.tag is None and event.implicit[0]:  # neither a tag nor quotes
-        if BOOL.fullmatch(word):
-            return word == "true"
-        if INT.fullmatch(word):
-            return int(word)
-        if NULL.fullmatch(word):
-            return None
-    # An escape in double quotes can bring back what was cleaned from the block.
-    return _clean(word) if event.style == '"' else word
 
 
 MAX_FILE_BYTES = 256 * 1024
@@ -340,8 +316,7 @@ def _read_field(values: dict[str, Any], key: str) -> Any:
 def _read_line(value: Any) -> str:
     if isinstance(value, dict | list):
         raise ValueError("not a text")
-    text = "" if value is None else str(value)
-    return text.lower() if isinstance(value, bool) else " ".join(text.split())
+    return " ".join((value or "").split())
 
 
 def _read_lines(value: Any) -> tuple[str, ...]:
@@ -426,48 +401,15 @@ def _derive_description(body: str) -> str:
     return cut(_one_line(body.lstrip("#-* \n\t").partition("\n")[0]), MAX_DERIVED_DESCRIPTION)
 
 
-RETIRED_FROM, RETIRED_AT = "retired_from", "retired_at"
-RETIRED_REASON, REPLACED_BY = "retired_because", "replaced_by"
-FIRST_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
-RETIRED_LINES = re.compile(
-    rb"retired_from: [^\n]*\nretired_at: [^\n]*\nretired_because: [^\n]*\n(?:replaced_by: [^\n]*\n)?"
-)
-MAX_REASON = 500
-
-
-def add_retired_lines(
-    data: bytes, came_from: str, at: str, why: str, replaced_by: str | None = None
-) -> bytes | None:
-    """Notes in the front matter why a memory was retired. `came_from`: its path below the folder of all
-    memories. None if the file does not begin with a plain `---`."""
-    first = FIRST_LINE.match(data)
-    if first is None:
-        return None
-    reason = one_line(why, MAX_REASON) or "not said"
-    values = {RETIRED_FROM: came_from, RETIRED_AT: at, RETIRED_REASON: reason}
-    values |= {REPLACED_BY: replaced_by} if replaced_by else {}
-    return data[: first.end()] + dump_front_matter(values).encode() + data[first.end() :]
-
-
-def remove_retired_lines(data: bytes) -> bytes:
-    """Restores the bytes before `add_retired_lines`."""
-    first = FIRST_LINE.match(data)
-    lines = RETIRED_LINES.match(data, first.end()) if first else None
-    return data[: lines.start()] + data[lines.end() :] if lines else data
+# Why and when a memory was retired, and its path before that, below the folder of all memories.
+RETIRED_FROM, RETIRED_AT, RETIRED_REASON = "retired_from", "retired_at", "retired_because"
 
 
 def original_name(retired: StoredMemory) -> str:
-    """Its name before it was retired: its file may have a number, because of an older one."""
+    """Its name before it was retired: the file may have got a number, because of an older one."""
     path = retired.memory.extra.get(RETIRED_FROM)
     name = Path(path).name.removesuffix(".md") if isinstance(path, str) else ""
     return retired.memory.name if name_problem(name) else name
-
-
-def retired_order(retired: StoredMemory) -> tuple[str, int, str]:
-    """Sorts by time, and within a second by the number of the file."""
-    at = str(retired.memory.extra.get(RETIRED_AT, ""))[:19].replace("T", " ")
-    number = retired.memory.name.removeprefix(original_name(retired)).removeprefix("-")
-    return at, int(number) if number.isdecimal() else 1, retired.memory.name
 
 
 def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
@@ -476,11 +418,8 @@ def set_times(memory: Memory, old: Memory | None, now: int) -> Memory:
     tidy = replace(tidy, created=tidy.created or (old.created if old else now))
     if old is None or tidy.updated not in (0, old.updated):
         return tidy
-    return replace(tidy, updated=old.updated if equal_except_updated(tidy, old) else now)
-
-
-def equal_except_updated(one: Memory, other: Memory) -> bool:
-    return replace(one, updated=0) == replace(other, updated=0)
+    same = replace(tidy, updated=old.updated)
+    return same if same == old else replace(tidy, updated=now)
 
 
 def render_checked(memory: Memory, path: Path) -> bytes:

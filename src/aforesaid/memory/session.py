@@ -7,7 +7,7 @@ quoted as the user's.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from aforesaid.clock import SECOND
 from aforesaid.memory.extraction.sentences import own_sentences
-from aforesaid.memory.format import dump_front_matter, to_plain
+from aforesaid.memory.format import dump_front_matter
 from aforesaid.model.observations import Observation, ObservationDraft, Summary, SummaryDraft
 from aforesaid.model.search import OBSERVATION, SUMMARY, Context, Injection
 from aforesaid.model.sessions import Prompt, Session
@@ -199,6 +199,7 @@ def _files(
 # The client takes 10,000 characters in all, and the brief follows.
 MAX_PAGE_TOKENS, MAX_PAGE_CHARACTERS = 2_400, 7_000
 MAX_COMPACTION_CHARACTERS = 1_500
+LONGEST, LONGEST_NOTE = 600, 200  # characters of a point
 PAGE_REASON = "this session did it before its compaction"
 COMPACTION_REASON = "the compaction must keep it"
 COMPACTION_LEAD = (
@@ -206,64 +207,35 @@ COMPACTION_LEAD = (
     "what they say, and names, paths, numbers, commands and error messages word for word."
 )
 FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
-
-
-class Section(NamedTuple):
-    """`share`: of the budget. `rank`: the order in which sections use what others leave."""
-
-    heading: str
-    points: Callable[[SessionMemory], Sequence[Point]]
-    share: float
-    rank: int
-    longest: int = 600
-    newest_last: bool = True
-
-
-PAGE_SECTIONS = (
-    Section("Goal", lambda memory: memory.goal, 0.19, 0),
-    Section("State", lambda memory: memory.state, 0.28, 4),
-    Section(
-        "Decisions",
-        lambda memory: (
-            *memory.decisions,
-            *(each._replace(text=f"The user said: {each.text}") for each in memory.limits),
-        ),
-        0.18,
-        2,
-    ),
-    Section("Files", lambda memory: memory.files, 0.1, 5, newest_last=False),
-    Section("Errors met", lambda memory: memory.errors, 0.12, 3),
-    Section("Next steps", lambda memory: memory.next_steps, 0.1, 1),
-)
-COMPACTION_SECTIONS = (
-    Section("Goal", lambda memory: memory.goal, 0.24, 0, 220),
-    Section("Decided", lambda memory: memory.decisions, 0.2, 2, 160),
-    Section("The user said", lambda memory: memory.limits, 0.16, 3, 160),
-    Section("Files in work", lambda memory: memory.files, 0.12, 5, 100, newest_last=False),
-    Section("Errors met", lambda memory: memory.errors, 0.14, 4, 180),
-    Section("Next", lambda memory: memory.next_steps, 0.14, 1, 220),
-)
+# The share of the budget of each section, in the order of the page.
+SHARES = {
+    "Goal": 0.19,
+    "State": 0.28,
+    "Decisions": 0.18,
+    "Files": 0.1,
+    "Errors met": 0.12,
+    "Next steps": 0.1,
+}
+FILLED = ("Goal", "Next steps", "Decisions", "Errors met", "State", "Files")  # with what is left
 
 
 def render_page(memory: SessionMemory, level: int = 2) -> Context:
     """Markdown with headings of that level; empty if nothing is known."""
-    characters = MAX_PAGE_CHARACTERS - 30 * len(PAGE_SECTIONS)
-    chosen = _fit(memory, PAGE_SECTIONS, characters, MAX_PAGE_TOKENS - 10 * len(PAGE_SECTIONS))
-    lines = [
-        line
-        for part, points in chosen
-        for line in ("", f"{'#' * level} {part.heading}", *_point_lines(part, points))
-    ]
+    characters = MAX_PAGE_CHARACTERS - 30 * len(SHARES)
+    chosen = _fit(memory, LONGEST, characters, MAX_PAGE_TOKENS - 10 * len(SHARES))
+    lines: list[str] = []
+    for heading, points in chosen.items():
+        lines += ["", f"{'#' * level} {heading}", *(line for line, _ in points)]
     return Context(tuple(lines), _injections(chosen, PAGE_REASON))
 
 
 def render_compaction_notes(memory: SessionMemory) -> Context:
     """What a compaction must keep: added to the instructions for the summary."""
-    characters = MAX_COMPACTION_CHARACTERS - len(COMPACTION_LEAD) - 20 * len(COMPACTION_SECTIONS)
-    chosen = _fit(memory, COMPACTION_SECTIONS, characters, MAX_COMPACTION_CHARACTERS)
+    characters = MAX_COMPACTION_CHARACTERS - len(COMPACTION_LEAD) - 20 * len(SHARES)
+    chosen = _fit(memory, LONGEST_NOTE, characters, MAX_COMPACTION_CHARACTERS)
     lines = [COMPACTION_LEAD] if chosen else []
-    for part, points in chosen:
-        lines += [f"{part.heading}:", *_point_lines(part, points)]
+    for heading, points in chosen.items():
+        lines += [f"{heading}:", *(line for line, _ in points)]
     return Context(tuple(lines), _injections(chosen, COMPACTION_REASON))
 
 
@@ -288,55 +260,54 @@ def write_session_file(folder: Path, memory: SessionMemory, project: str) -> Non
     }
     title = fenced(one_line(memory.title, 100))
     text = "\n".join([f"# {title}", *render_page(memory).lines])
-    data = f"---\n{dump_front_matter(to_plain(head))}---\n\n{text}\n"
+    data = f"---\n{dump_front_matter(head)}---\n\n{text}\n"
     private_dir(folder.parent)
     write_private(private_dir(folder) / target.name, data.encode("utf-8", "replace"))
 
 
-def _fit(
-    memory: SessionMemory, parts: Sequence[Section], characters: int, most_tokens: int
-) -> list[tuple[Section, list[Point]]]:
-    """The points of each section that fit into the budget."""
-    waiting = {part: list(part.points(memory))[:: -1 if part.newest_last else 1] for part in parts}
-    chosen: dict[Section, list[Point]] = {part: [] for part in parts}
-    left = 1.0
+Chosen = dict[str, list[tuple[str, Point]]]  # by section, the lines and where they come from
 
-    def take(part: Section, room: float) -> float:
+
+def _fit(memory: SessionMemory, longest: int, characters: int, most_tokens: int) -> Chosen:
+    """The points of each section that fit into the budget: the newest, and the files used most."""
+    rules = (each._replace(text=f"The user said: {each.text}") for each in memory.limits)
+    points = {
+        "Goal": memory.goal,
+        "State": memory.state,
+        "Decisions": (*memory.decisions, *rules),
+        "Files": memory.files[::-1],
+        "Errors met": memory.errors,
+        "Next steps": memory.next_steps,
+    }
+    waiting = {
+        name: [(f"- {fenced(one_line(point.text, longest))}", point) for point in part]
+        for name, part in points.items()
+    }
+    chosen: Chosen = {name: [] for name in SHARES}
+
+    def take(name: str, room: float) -> float:
         """Returns the room that is left."""
-        while waiting[part]:
-            line = _point_line(part, waiting[part][0])
+        while waiting[name]:
+            line, _ = waiting[name][-1]
             cost = max((len(line) + 1) / characters, (tokens(line) + 1) / most_tokens)
             if cost > room:
                 break
-            chosen[part].append(waiting[part].pop(0))
+            chosen[name].append(waiting[name].pop())
             room -= cost
         return room
 
-    for part in parts:
-        left -= part.share - take(part, part.share)
-    for part in sorted(parts, key=lambda part: part.rank):
-        left = take(part, left)
-    return [
-        (part, chosen[part][::-1] if part.newest_last else chosen[part])
-        for part in parts
-        if chosen[part]
-    ]
+    left = 1.0 - sum(SHARES.values()) + sum(take(name, share) for name, share in SHARES.items())
+    for name in FILLED:
+        left = take(name, left)
+    return {
+        name: lines if name == "Files" else lines[::-1] for name, lines in chosen.items() if lines
+    }
 
 
-def _point_line(part: Section, point: Point) -> str:
-    return f"- {fenced(one_line(point.text, part.longest))}"
-
-
-def _point_lines(part: Section, points: Iterable[Point]) -> list[str]:
-    return [_point_line(part, each) for each in points]
-
-
-def _injections(chosen: list[tuple[Section, list[Point]]], reason: str) -> tuple[Injection, ...]:
+def _injections(chosen: Chosen, reason: str) -> tuple[Injection, ...]:
     """One per stored item, with the cost of all its lines."""
-    found: dict[tuple[str, int], int] = {}
-    for part, points in chosen:
-        for each in points:
-            if each.kind:
-                key = (each.kind, each.source)
-                found[key] = found.get(key, 0) + tokens(_point_line(part, each)) + 1
+    found: Counter[tuple[str, int]] = Counter()
+    for line, point in (each for part in chosen.values() for each in part):
+        if point.kind:
+            found[point.kind, point.source] += tokens(line) + 1
     return tuple(Injection(kind, source, reason, cost) for (kind, source), cost in found.items())

@@ -63,52 +63,35 @@ def user_places(root: Path) -> Places:
 
 @dataclass(slots=True)
 class _Target:
-    """A folder within a change. `names`: of its files, by their folded names. `reserved`: folded names of
-    files in other folders that must stay unique. `coming`: folded names of all records."""
+    """A folder within a change. `taken`: folded names that a new file cannot have. `coming`: folded names of
+    all records."""
 
     change: Change
     folder: Folder
-    names: dict[str, str]
+    taken: set[str]
     coming: frozenset[str]
-    reserved: frozenset[str] = frozenset()
 
-    def has(self, name: str, data: bytes) -> bool:
-        """Under that name, or one that is the same on some file systems."""
-        for each in {name, self.names.get(fold_name(name), name)}:
-            with suppress(Edited, OSError):  # not a regular file, or not readable
-                if self.change.content(self.folder.file(each)) == data:
-                    return True
-        return False
-
-    def choose_name(self, name: str, data: bytes) -> str:
-        """The first name that is free or has this text already, with a number if need be."""
-        if self.has(name, data) or self._is_free(name):
-            return name
-        for number in count(2):
-            end = f"-{number}"
+    def put(self, name: str, data: bytes) -> Path | None:
+        """Under the first name that is free, with a number if need be; None if one of them has the text."""
+        for number in count(1):
+            end = f"-{number}" if number > 1 else ""
             room = MAX_FOREIGN_NAME_BYTES - len(end)
             other = name.encode()[:room].decode("utf-8", "ignore") + end
-            free = self._is_free(other) and fold_name(other) not in self.coming
-            if free or self.has(other, data):
-                return other
+            path = self.folder.file(other)
+            with suppress(Edited):  # not a regular file
+                if self.change.content(path) == data:
+                    return None
+            folded = fold_name(other)
+            if folded not in self.taken and (number == 1 or folded not in self.coming):
+                self.change.put(path, data)
+                self.taken.add(folded)
+                return path
         raise AssertionError("unreachable")
-
-    def _is_free(self, name: str) -> bool:
-        return fold_name(name) not in self.names and fold_name(name) not in self.reserved
-
-    def put(self, name: str, data: bytes) -> Path:
-        path = self.folder.file(name)
-        self.change.put(path, data)
-        self.names[fold_name(name)] = name
-        return path
 
 
 class MemoryImport:
-    """One import. In a dry run it remembers what it would have written."""
-
     def __init__(self, root: Path, clock: Clock) -> None:
         self._root, self._clock = root, clock
-        self._dry: dict[Path, bytes] = {}
 
     def take(
         self, project: ProjectRecord | None, records: Iterable[MemoryRecord], *, undo: bool
@@ -134,26 +117,29 @@ class MemoryImport:
     ) -> MemoryImportResult:
         memories = Memories(self._places(project), self._clock)
         opened = memories.trial() if dry_run else memories.change(IMPORT_REASON, forgiving=True)
-        known = 0
         written: dict[Path, str] = {}  # the names in the source
         try:
             with opened as change:
-                for path, data in self._dry.items():
-                    change.put(path, data)
                 coming = frozenset(fold_name(record.name) for record, _ in valid)
-                targets = self._targets(memories.places, change, coming, of_user=project is None)
+                places = memories.places
+                home = places.project if project else places.user
+                # The user's and a project's memories apply together, so their names must differ.
+                others = [places.user.path]
+                if not project:
+                    others = list(_iter_folder(self._root / PROJECTS_FOLDER))
+                taken = set().union(*(_folded_names(folder) for folder in (*others, home.path)))
+                retired = places.retired_of(home)
+                targets = {
+                    False: _Target(change, home, taken, coming),
+                    True: _Target(change, retired, _folded_names(retired.path), coming),
+                }
                 for record, data in valid:
-                    target = targets[record.retired]
-                    name = target.choose_name(record.name, data)
-                    if target.has(name, data):
-                        known += 1
-                    else:
-                        written[target.put(name, data)] = record.name
-                if dry_run:
-                    self._dry |= {path: change.content(path) or b"" for path in written}
+                    if path := targets[record.retired].put(record.name, data):
+                        written[path] = record.name
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise TransferError(f"{self._root} cannot be written: {why}.") from None
+        known = len(valid) - len(written)
         kept = [path for path in change.kept_by_hand if path in written]
         reasons = [_refusal_message(written.pop(path), project, EDITED_MESSAGE) for path in kept]
         renamed = tuple(path.stem for path, name in written.items() if path.stem != name)
@@ -174,29 +160,11 @@ class MemoryImport:
         path = path or new_project_folder(self._root, source)
         return replace(places, project=Folder(path, OF_PROJECT), repository=source)
 
-    def _targets(
-        self, places: Places, change: Change, coming: frozenset[str], *, of_user: bool
-    ) -> dict[bool, _Target]:
-        """By whether a memory is retired."""
-        home = places.user if of_user else places.project
-        # The user's and a project's memories apply together, so their names must differ.
-        others = [places.user.path]
-        if of_user:
-            others = list(_iter_folder(self._root / PROJECTS_FOLDER))
-        reserved = frozenset(name for folder in others for name in self._names(folder))
-        retired = places.retired_of(home)
-        return {
-            False: _Target(change, home, self._names(home.path), coming, reserved),
-            True: _Target(change, retired, self._names(retired.path), coming),
-        }
 
-    def _names(self, folder: Path) -> dict[str, str]:
-        """Of all files, even what is not a regular file, by their folded names."""
-        found = [path.name for path in self._dry if path.parent == folder]
-        with suppress(FileNotFoundError, NotADirectoryError):
-            found += [each.name for each in folder.iterdir() if each.name.endswith(SUFFIX)]
-        names = (name.removesuffix(SUFFIX) for name in found)
-        return {fold_name(name): name for name in names}
+def _folded_names(folder: Path) -> set[str]:
+    """Of all files, even what is not a regular file."""
+    names = (path.name for path in _iter_folder(folder) if path.name.endswith(SUFFIX))
+    return {fold_name(name.removesuffix(SUFFIX)) for name in names}
 
 
 def _check_record(record: MemoryRecord) -> bytes | str:

@@ -120,6 +120,11 @@ class ObservationDraft:
         doubted = {doubt.part for doubt in self.doubts}
         return tuple(fact for n, fact in enumerate(self.facts) if f"facts {n}" not in doubted)
 
+    @property
+    def sure_narrative(self) -> str:
+        is_sure = all(doubt.part != "narrative" for doubt in self.doubts)
+        return (self.narrative or "") if is_sure else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:

@@ -142,6 +142,7 @@ class FoundEvent(NamedTuple):
     text: str
     score: float
     origin: str | None = None
+    turn: int = 0
 
 
 class UnreadEvent(NamedTuple):

@@ -26,8 +26,9 @@ KEYWORDS = frozenset(("then", "do", "else", "elif", "!", "coproc", "}", "fi", "e
 class Command:
     """A simple command, or a group of them (`body`). `words` are without quotes. `inputs`: here-documents and
     here-strings. `substitutions`: the text of `$(…)`, backticks and `<(…)` in its words and inputs.
-    `assigned`: variables that are set before it."""
+    `assigned`: variables that are set before it. `joiner`: the operator that stands before it."""
 
+    joiner: str = ""
     words: list[str] = field(default_factory=list)
     body: list["Pipeline"] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
@@ -156,21 +157,22 @@ class _Parser:
     def pipelines(self, until: str, depth: int) -> list[Pipeline]:
         """Up to the word or operator `until`, which is read, too."""
         found: list[Pipeline] = []
-        is_piped = False
+        joiner = ""
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             if not token.redirects and token.text == until:
                 self.at += 1
                 break
             if token.is_operator and token.text != "(":
-                is_piped = token.text in ("|", "|&")
+                joiner = token.text
             elif token.redirects or token.text not in KEYWORDS:
                 command = self._command(depth)
-                if is_piped and found:
+                command.joiner = joiner
+                if joiner in ("|", "|&") and found:
                     found[-1].append(command)
                 else:
                     found.append([command])
-                is_piped = False
+                joiner = ""
                 continue
             self.at += 1
         return found

@@ -49,6 +49,10 @@ def excerpt(text: str, terms: Collection[str], length: int = LENGTH) -> str:
     return (ELLIPSIS if begin else "") + window + (ELLIPSIS if end < len(text) else "")
 
 
+def without_marks(text: str) -> str:
+    return text.replace(MATCH_START, "").replace(MATCH_END, "")
+
+
 def marked(text: str, terms: Collection[str]) -> str:
     text = clean(text)
     return _marked(text, 0, len(text), _matches(text, terms))

@@ -48,11 +48,9 @@ def timeline(
     at: int | None = None,
     before: int = 5,
     after: int = 5,
-    limit: int | None = None,
 ) -> list[Hit]:
     """The items before and after an item (kind, number) or a time, in order, across the sessions of the
-    project. The item itself is included, unless it is a session. `limit`: the total, instead of `before` and
-    `after`. Empty if there is no such item."""
+    project. The item itself is included, unless it is a session. Empty if there is no such item."""
     place = _place(store, *around) if around else None
     if around is None and project_id is not None and at is not None:
         place = (project_id, at, "", 0)
@@ -60,16 +58,9 @@ def timeline(
         return []
     project, moment, kind, source = place
     itself = _itself(searcher, store, *around) if around else None
-    beside = None if limit is None else limit - (itself is not None)
-    if beside is not None:
-        before = after = beside
     earlier, later = store.index.documents_around(
         project, moment, before, after, kind=kind, source=source
     )
-    if beside is not None:
-        # Where one side has too few, the other makes up for it. What happens at a time comes after it.
-        after = min(len(later), max((beside + (itself is None)) // 2, beside - len(earlier)))
-        earlier, later = earlier[max(0, len(earlier) - beside + after) :], later[:after]
     return list(filter(None, [*map(searcher.hit, earlier), itself, *map(searcher.hit, later)]))
 
 

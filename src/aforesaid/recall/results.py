@@ -18,7 +18,7 @@ from aforesaid.model.search import (
     Hit,
     Reason,
 )
-from aforesaid.recall.excerpts import marked
+from aforesaid.recall.excerpts import marked, without_marks
 from aforesaid.recall.render import item_name
 from aforesaid.store.store import Store
 from aforesaid.terms import name_term
@@ -115,10 +115,6 @@ class HitDetails:
             folder = freshness.directory(session.project_dir if session else root, root)
             self._sessions[session_id] = (session.ref if session else None, folder)
         return self._sessions[session_id]
-
-
-def without_marks(excerpt: str) -> str:
-    return excerpt.replace(MATCH_START, "").replace(MATCH_END, "")
 
 
 def describe_reasons(reasons: Iterable[Reason]) -> str:

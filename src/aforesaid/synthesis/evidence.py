@@ -26,6 +26,7 @@ from aforesaid.model.events import (
 from aforesaid.model.observations import ObservationDraft, Turn, TurnEvent
 from aforesaid.providers.extract.commands import CHECKS, read_command, read_sections
 from aforesaid.providers.extract.passages import plain_prompt
+from aforesaid.providers.extract.patches import read_patches
 from aforesaid.providers.extract.work import Edit, Run, read_steps
 
 WORDS = {
@@ -340,8 +341,8 @@ class Sources:
         for token in set(ANY_NUMBER.findall(self.text)):
             found |= _number_forms(token)
         # What a reader can find by counting: events, commands, edits, lines, tests.
-        patches = [edit.patch for edit in self.edits]
-        counts = [len(self.events), len(self.runs), len(patches), len({p.path for p in patches})]
+        patches = read_patches((edit.path, edit.change) for edit in self.edits)
+        counts = [len(self.events), len(self.runs), len(self.edits), len(patches)]
         counts += [sum(p.plus for p in patches), sum(p.minus for p in patches)]
         for patch in patches:
             counts += [patch.plus, patch.minus, patch.plus + patch.minus, len(patch.added)]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from aforesaid.model.events import FileChanged, SubagentEnded, ToolUsed
+from aforesaid.model.events import FileChanged, ToolUsed
 from aforesaid.model.observations import Turn
 from aforesaid.model.requests import Request
+from aforesaid.providers.extract.choose import BETWEEN, CLOSING, choose, find_open_ends
 from aforesaid.synthesis.turn import (
-    describe_tool,
     display_path,
     excerpt,
     first_lines,
@@ -24,11 +24,15 @@ from aforesaid.text import fenced, one_line
 
 VERSION = "v1"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
-PROMPT_ROOM, CLOSING_ROOM, GOAL_ROOM, REPLY_ROOM = 1_600, 1_600, 240, 4_000
+PROMPT_ROOM, SAID_ROOM, GOAL_ROOM, REPLY_ROOM = 1_600, 1_600, 240, 4_000
+SAID, SHORT_SAID = (
+    12,
+    300,
+)  # sentences of the agent; characters of a message without any that counts
 RECORDED_LINES, RECORDED_ROOM = 30, 90
 # Tokens. A smaller request is for a small model, and that repeats earlier titles instead of reading events.
 ROOMY = 3_000
-DONE_ROOM = 2_000
+DONE_TOKENS = 400
 FILES_ROOM = 600
 # A model that has lost its way repeats itself until the limit.
 REPLY_TOKENS = {"minimal": 800, "normal": 2_000, "verbose": 5_000}
@@ -76,7 +80,7 @@ def observe(turn: Turn, style: Style, budget: int) -> Request:
         number=str(turn.prompt_number),
         prompt=_prompt(turn),
         events=render_events(turn, budget),
-        closing=_closing(turn),
+        said=_said(turn),
         ask=CHANGED.format(files=", ".join(changed)) if changed else UNCHANGED,
     )
     return Request(system(style), examples(), message, REPLY_TOKENS[style.verbosity])
@@ -89,8 +93,8 @@ def summarize(turn: Turn, style: Style) -> Request:
         number=str(turn.prompt_number),
         prompt=_prompt(turn),
         observed=_observed(turn),
-        events=_done(turn),
-        closing=_closing(turn),
+        events=render_events(turn, DONE_TOKENS),
+        said=_said(turn),
     )
     return Request(system(style), examples(), message, SUMMARY_TOKENS)
 
@@ -166,26 +170,16 @@ def _observed(turn: Turn) -> str:
     return "\n".join(lines) or "- nothing"
 
 
-def _done(turn: Turn) -> str:
-    lines = []
-    for each in turn.events:
-        match each.event.what:
-            case ToolUsed() as tool:
-                lines.append(f"- {describe_tool(tool, turn.root)}")
-            case SubagentEnded(last_message=message):
-                lines.append(f"- A sub-agent reported: {one_line(message, 160)}")
-            case _:
-                pass
-    return "\n".join(first_lines(list(dict.fromkeys(lines)), DONE_ROOM, "steps")) or "- nothing"
-
-
-def _closing(turn: Turn) -> str:
-    if not turn.last_message:
-        return ""  # interrupted, or still going on
-    message = nested(
-        f"The agent's closing message (its own words, no proof):\n{excerpt(turn.last_message, CLOSING_ROOM)}"
-    )
-    return f"\n{message}\n"
+def _said(turn: Turn) -> str:
+    """What the notes without a model quote: causes, findings and changes, and what is left to do."""
+    said = [(CLOSING, turn.last_message or ""), *((BETWEEN, each) for each in turn.messages)]
+    chosen = sorted(choose(said)[:SAID], key=lambda each: each.order)
+    steps = find_open_ends(turn.last_message)
+    lines = [f"- {each.text}" for each in chosen] + [f"- Left to do: {step}" for step in steps]
+    if not lines and turn.last_message:
+        lines = [f"- {one_line(turn.last_message, SHORT_SAID)}"]
+    kept = "\n".join(first_lines(lines, SAID_ROOM, "sentences"))
+    return f"\nWhat the agent said (its own words, no proof):\n{kept}\n" if kept else ""
 
 
 def _fill(template: str, **values: str) -> str:

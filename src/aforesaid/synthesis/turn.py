@@ -34,7 +34,7 @@ from aforesaid.model.observations import Turn, TurnEvent
 from aforesaid.model.search import OBSERVATION
 from aforesaid.model.sessions import Session
 from aforesaid.provenance.tracker import is_ours
-from aforesaid.providers.extract.patches import definition, language_of
+from aforesaid.providers.extract.patches import language_of, outline
 from aforesaid.store.store import Store
 from aforesaid.text import fenced, one_line, tokens
 
@@ -125,7 +125,7 @@ OUTLINED_LINES, OUTLINED_WIDTH = 2_000, 160
 LONGEST_PATH = 300
 Room = dict[str, int]  # characters that an event may take, by what it is
 NO_LINE_ENDS = str.maketrans("\r\n", "  ")  # a file's name must not look like another event
-SIZES = {"diff": 2_400, "outline": 480, "command": 800, "output": 1_400, "words": 1_200}
+SIZES = {"diff": 2_400, "outline": 320, "command": 600, "output": 1_000, "words": 1_200}
 
 
 def render_events(turn: Turn, budget: int) -> str:
@@ -246,32 +246,8 @@ def _read(read: FileRead, root: str, room: Room) -> str:
 
 @lru_cache(maxsize=64)
 def _outline(read: FileRead) -> str:
-    language = language_of(read.path)
-    if language is None:
-        return ""
-    lines = read.content.splitlines()[:OUTLINED_LINES]
-    found = (definition(line[:OUTLINED_WIDTH], language) for line in lines)
-    return ", ".join(dict.fromkeys(symbol.name for symbol, _ in filter(None, found)))
-
-
-def describe_tool(tool: ToolUsed, root: str) -> str:
-    """What was done, without what came out of it but for its success."""
-    failed = " → FAILED" if tool.failure else ""
-    match tool.action:
-        case FileChanged() as change:
-            return f"{_verb(change)} {display_path(change.path, root)}{failed}"
-        case FileRead(path=path):
-            return f"Read {display_path(path, root)}{failed}"
-        case CommandRun(command=command, background=background):
-            ended = failed or ("" if background else " → succeeded")
-            return f"Ran: {one_line(command, 120)}{ended}"
-        case OtherTool(input=given) as other:
-            if other.answers:
-                answers = "; ".join(f"{each.question} → {each.answer}" for each in other.answers)
-                return f"Asked the user: {one_line(answers, 240)}"
-            return f"{one_line(tool.name, 60)}: {one_line(given, 120)}{failed}"
-        case _:
-            assert_never(tool.action)
+    lines = (line[:OUTLINED_WIDTH] for line in read.content.splitlines()[:OUTLINED_LINES])
+    return ", ".join(dict.fromkeys(each.name for each in outline(lines, language_of(read.path))))
 
 
 def _ends(blocks: list[str], budget: int) -> list[str]:

@@ -37,7 +37,7 @@ class BackupThread(Loop):
         """So that the next worker sees if commits got lost."""
         newest = self._store.events.newest_id()
         if newest != self._state.events and not self.damaged:
-            self._state = replace(self._state, events=newest, at=self._clock())
+            self._state = replace(self._state, events=newest)
             database_state.save(self._paths, self._state)
 
     def record_close(self) -> None:

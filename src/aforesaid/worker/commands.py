@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
 from aforesaid.agents.registry import DEFAULT
@@ -15,13 +15,11 @@ from aforesaid.privacy import payloads
 from aforesaid.repository import identify
 from aforesaid.text import one_line
 from aforesaid.worker.context import DOCTOR_PREFIX, Context
-from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.imports import Imports
-from aforesaid.worker.indexing import IndexingThread
-from aforesaid.worker.memory import MemoryWork
-from aforesaid.worker.purge import Purger
-from aforesaid.worker.reconcile import Backfill, TranscriptThread
 from aforesaid.worker.rpc import Parts
+
+if TYPE_CHECKING:
+    from aforesaid.worker.service import Service
 
 Json = dict[str, Any]
 Command = Callable[[Json], Json]
@@ -127,24 +125,13 @@ class ObservationCommands:
 class Commands:
     """Requests by name."""
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        answers: HookAnswers,
-        memories: MemoryWork,
-        backfill: Backfill,
-        purger: Purger,
-        transcripts: TranscriptThread,
-        indexing: IndexingThread,
-    ) -> None:
-        self.context, self.answers, self.memories = context, answers, memories
-        self.backfill, self.purger = backfill, purger
-        self.transcripts, self.indexing = transcripts, indexing
+    def __init__(self, service: "Service") -> None:
+        self.service, self.context = service, service.context
+        self.answers, self.memories = service.answers, service.memories
         self.observations = ObservationCommands(
-            context, self._project_changed, answers.refresh_session_memory
+            self.context, self._project_changed, self.answers.refresh_session_memory
         )
-        self.imports = Imports(context, self._imported, memories.start_import)
+        self.imports = Imports(self.context, self._imported, self.memories.start_import)
 
     def all(self) -> dict[str, Command]:
         observations, pauses = self.observations, self.context.pauses
@@ -159,8 +146,8 @@ class Commands:
             "unmerge": observations.unmerge,
             "pause": pauses.pause,
             "resume": pauses.resume,
-            "erase-begin": self.purger.begin,
-            "erase-progress": self.purger.progress,
+            "erase-begin": self.service.purger.begin,
+            "erase-progress": self.service.purger.progress,
             "retry": self._retry,
             "wake": self._run_now,
             "again": self._reprocess,
@@ -170,8 +157,8 @@ class Commands:
             "remember": self._remember,
             "memories-changed": self._memories_changed,
             "dream": self._dream,
-            "backfill-begin": self.backfill.begin,
-            "backfill-progress": self.backfill.progress,
+            "backfill-begin": self.service.backfill.begin,
+            "backfill-progress": self.service.backfill.progress,
         }
 
     def run_import(self, request: bytes) -> Parts:
@@ -228,7 +215,7 @@ class Commands:
     def _rebuild(self, _: Json) -> Json:
         """The index is made again, from what is remembered."""
         count = self.context.store.index.reset()
-        self.indexing.wake()
+        self.service.indexing.wake()
         return {"waiting": count}
 
     def _imported(self, projects: frozenset[int]) -> None:
@@ -236,10 +223,10 @@ class Commands:
         for project_id in projects:
             self.answers.prepare_brief(project_id)
         # A session that was open when it was exported may be over; its transcript, if it is here, says more.
-        self.transcripts.look()
+        self.service.transcripts.look()
         self.context.store.jobs.make_due(self.context.clock())  # they waited for another model
         self.context.wake_jobs.set()
-        self.indexing.wake()
+        self.service.indexing.wake()
 
     def _forget_directories(self) -> None:
         """Directories may belong to other projects than before."""
@@ -265,7 +252,7 @@ class Commands:
 
     def _project_changed(self, project_id: int) -> None:
         self.answers.prepare_brief(project_id)
-        self.indexing.wake()
+        self.service.indexing.wake()
 
     def _run_now(self, _: Json | None = None) -> Json:
         """What waits is tried now, whatever it was waiting for."""

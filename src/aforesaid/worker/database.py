@@ -1,11 +1,11 @@
 """Opens the database, and recovers it first if it is damaged. What recovery needs is loaded only then."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from aforesaid import log, wiring
 from aforesaid.backups import database_state
 from aforesaid.backups.database_state import DatabaseState
+from aforesaid.backups.repository import MIGRATION, BackupRepository
 from aforesaid.clock import Clock
 from aforesaid.errors import BackupError, StoreDamaged
 from aforesaid.paths import Paths
@@ -14,25 +14,21 @@ from aforesaid.store.database import newest_version
 from aforesaid.store.store import Store
 from aforesaid.wiring import Home
 
-if TYPE_CHECKING:
-    from aforesaid.backups.recovery import Recovery
-
 LOOK_SECONDS = 2.0  # hooks may be waiting for us; the next backup reads what is left
 GONE, EMPTY = "the file is gone", "the file is empty"
 DISK = "disk I/O error"  # SQLite's words
 
 
 def open_database(home: Home, clock: Clock) -> Store:
-    paths = home.paths
-    if paths.damaged.exists():
-        _recovery(home, clock).resume()
-    if any(paths.memory.parent.glob(".memory.*")):
-        from aforesaid.backups.recovery import put_back_memories
+    paths, backups = home.paths, wiring.backup_repository(home, clock)
+    if paths.damaged.exists() or any(paths.memory.parent.glob(".memory.*")):
+        from aforesaid.backups import recovery
 
-        put_back_memories(wiring.backup_repository(home, clock))
+        recovery.resume(backups)
+        recovery.put_back_memories(backups)
     known = database_state.load(paths)
-    if why := _damage(home, clock, known):
-        _recovery(home, clock).recover(why)
+    if why := _damage(backups, known):
+        _recover(backups, why)
         known = None
     elif not paths.database.exists():
         known = None  # a beginning
@@ -41,38 +37,35 @@ def open_database(home: Home, clock: Clock) -> Store:
     elif known is not None and known.open:
         gone = known.events - files.newest_event(paths.database)
         if gone > 0:
-            _recovery(home, clock).record_lost_log("its last commits are gone", gone)
-    store = _open(home, clock)
+            from aforesaid.backups import recovery
+
+            recovery.record_lost_log(backups, gone)
+    encoder = wiring.encoder(home.settings)
+    try:
+        _back_up_before_migration(backups, home.settings.number("backup.keep"))
+        store = wiring.open_for_writing(paths, encoder, checked=True)
+    except StoreDamaged as error:  # what the quick check missed: a migration reads a lot
+        _recover(backups, log.cause(error))
+        store = wiring.open_for_writing(paths, encoder, checked=True)
     cleared_at = known.cleared_at if known else 0
-    database_state.save(paths, DatabaseState(cleared_at=cleared_at, at=clock()))
+    database_state.save(paths, DatabaseState(cleared_at=cleared_at))
     return store
 
 
-def _recovery(home: Home, clock: Clock) -> "Recovery":
-    from aforesaid.backups.recovery import Recovery
+def _recover(backups: BackupRepository, why: str) -> None:
+    from aforesaid.backups import recovery
 
-    return Recovery(wiring.backup_repository(home, clock))
-
-
-def _open(home: Home, clock: Clock) -> Store:
-    """Damage that the quick check missed may show here: a migration reads a lot."""
-    encoder = wiring.encoder(home.settings)
-    try:
-        _back_up_before_migration(home, clock)
-        return wiring.open_for_writing(home.paths, encoder, checked=True)
-    except StoreDamaged as error:
-        _recovery(home, clock).recover(log.cause(error))
-        return wiring.open_for_writing(home.paths, encoder, checked=True)
+    recovery.recover(backups, why)
 
 
-def _damage(home: Home, clock: Clock, known: DatabaseState | None) -> str | None:
-    database = home.paths.database
+def _damage(backups: BackupRepository, known: DatabaseState | None) -> str | None:
+    database = backups.paths.database
     if not database.exists():
         # Without a backup it is a beginning, by the user's own hand maybe.
-        return GONE if _has_backup(home, clock) else None
+        return GONE if backups.all() else None
     files.roll_back(database)
     if database.stat().st_size == 0:
-        return EMPTY if known is not None or _has_backup(home, clock) else None
+        return EMPTY if known is not None or backups.all() else None
     if known is not None and known.suspected:
         return files.check_rows(database)
     if known is not None and known.is_clean(database):
@@ -81,10 +74,6 @@ def _damage(home: Home, clock: Clock, known: DatabaseState | None) -> str | None
     if not whole:
         log.action("database.looked_in_part", seconds=LOOK_SECONDS)
     return why
-
-
-def _has_backup(home: Home, clock: Clock) -> bool:
-    return home.paths.backups.exists() and bool(wiring.backup_repository(home, clock).all())
 
 
 def _settle(paths: Paths, known: DatabaseState, now: int) -> DatabaseState:
@@ -96,13 +85,11 @@ def _settle(paths: Paths, known: DatabaseState, now: int) -> DatabaseState:
     return replace(known, suspected=None, cleared_at=now)
 
 
-def _back_up_before_migration(home: Home, clock: Clock) -> None:
-    database = home.paths.database
+def _back_up_before_migration(backups: BackupRepository, keep: int) -> None:
+    database = backups.paths.database
     if not database.exists() or not 0 < files.read_version(database) < newest_version():
         return
-    from aforesaid.backups.repository import MIGRATION
-
     try:
-        wiring.backup_repository(home, clock).make(MIGRATION, home.settings.number("backup.keep"))
+        backups.make(MIGRATION, keep)
     except BackupError as error:  # no room; the migration is all or nothing by itself
         log.warning("backup.skipped", error=log.cause(error))

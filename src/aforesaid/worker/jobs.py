@@ -1,10 +1,9 @@
 """Runs the jobs that are due, one after the other. A failure is a value: retry, postpone, or skip."""
 
 import random
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from aforesaid import log
@@ -25,12 +24,11 @@ from aforesaid.model.sessions import Session
 from aforesaid.wiring import RULES, Choice
 from aforesaid.worker.circuit_breaker import MonitoredModel, pause
 from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
-from aforesaid.worker.health import has_captures
-from aforesaid.worker.reconcile import TranscriptThread
 
 if TYPE_CHECKING:
     from aforesaid.providers.base import Model
     from aforesaid.worker.extraction import Extractor
+    from aforesaid.worker.service import Service
 
 BEHIND = SECOND  # a job that found no model comes after the others that wait
 BLAMED_PAUSE = 300 * SECOND  # time for others to show that it is the model after all
@@ -167,107 +165,49 @@ class JobRunner:
             log.warning("job.skipped", job=job.id, kind=job.kind, tries=job.tries)
 
 
-@dataclass(slots=True)
-class Idleness:
-    """`at_rest`: whether the other parts of the worker have nothing to do. `watched`: whether the viewer is
-    open, which counts as activity."""
-
-    context: Context
-    limit_seconds: float
-    at_rest: Callable[[], bool] = lambda: True
-    watched: Callable[[], bool] = lambda: False
-    _active_at: float = field(default_factory=time.monotonic)
-
-    def interrupt(self) -> None:
-        self._active_at = time.monotonic()
-
-    def seconds(self) -> float:
-        return time.monotonic() - self._active_at
-
-    def seconds_left(self) -> float:
-        """Until nothing has happened for long enough."""
-        if self.watched():
-            self.interrupt()
-        return self.limit_seconds - self.seconds()
-
-    def is_idle(self) -> bool:
-        """Nothing waits and nothing is being done."""
-        if has_captures(self.context.paths) or not self.context.busy.acquire(blocking=False):
-            return False
-        try:
-            due = self.context.store.jobs.next_due()
-            return (due is None or due > self.context.clock()) and self.at_rest()
-        finally:
-            self.context.busy.release()
-
-    def is_over(self) -> bool:
-        ended = self.seconds_left() <= 0 and self.is_idle()
-        return ended and self.context.store.jobs.next_due() is None
-
-
 class DraftsLoop(Loop):
-    """Writes notes without a model as soon as a turn is over, also while the model is busy or unavailable.
-    `after`: called when there are new ones."""
+    """Writes notes without a model as soon as a turn is over, also while the model is busy or unavailable."""
 
     name = "drafts"
 
-    def __init__(
-        self, runner: JobRunner, transcripts: TranscriptThread, after: Callable[[], None]
-    ) -> None:
-        super().__init__(runner.context)
-        self.runner, self.transcripts, self.after = runner, transcripts, after
-
-    def run(self) -> None:
-        self.transcripts.wait_for_look(HEAL_FIRST_SECONDS)
-        super().run()
-
-    def turn(self) -> None:
-        if self.context.choice.model is not None:
-            self.transcripts.wait_for_turns()
-            if self.runner.write_drafts(self.context.go_on):
-                self.after()
-
-
-class JobsLoop(Loop):
-    """`after_jobs`: called while no job runs."""
-
-    name = "jobs"
-
-    def __init__(
-        self,
-        runner: JobRunner,
-        transcripts: TranscriptThread,
-        idleness: Idleness,
-        after_jobs: Callable[[], None],
-    ) -> None:
-        super().__init__(runner.context)
-        self._wake = self.context.wake_jobs
-        self.runner, self.transcripts, self.idleness = runner, transcripts, idleness
-        self.after_jobs = after_jobs
+    def __init__(self, service: "Service", runner: JobRunner) -> None:
+        super().__init__(service.context)
+        self.service, self.runner = service, runner
 
     def run(self) -> None:
         # What the last worker left incomplete is processed once, when it is complete.
-        self.transcripts.wait_for_look(HEAL_FIRST_SECONDS)
+        self.service.transcripts.wait_for_look(HEAL_FIRST_SECONDS)
         super().run()
 
+    def turn(self) -> float | None:
+        if self.context.choice.model is not None:
+            self.service.transcripts.wait_for_turns()
+            if self.runner.write_drafts(self.context.go_on):
+                self.service.prepare_briefs()
+        return None
+
+
+class JobsLoop(DraftsLoop):
+    name = "jobs"
+
+    def __init__(self, service: "Service", runner: JobRunner) -> None:
+        super().__init__(service, runner)
+        self._wake = self.context.wake_jobs
+
     def turn(self) -> float:
-        self.transcripts.wait_for_turns()  # the agent's words are in the transcript alone
-        self.runner.write_drafts(self.context.go_on)
+        super().turn()  # the agent's words are in the transcript alone
         with self.context.busy:
             if self.runner.run_due(self._go_on):
-                self.idleness.interrupt()
-            self.after_jobs()
-        return self._seconds_until_next()
-
-    def _go_on(self) -> bool:
-        """Before each job: the words of a turn that has just ended are in the transcript alone."""
-        self.transcripts.wait_for_turns()
-        return self.context.go_on()
-
-    def _seconds_until_next(self) -> float:
+                self.service.note_activity()
+            self.service.after_jobs()
         due = self.context.store.jobs.next_due()
         if due is None:
-            return max(LEAST_WAIT, self.idleness.seconds_left())
+            return max(LEAST_WAIT, self.service.seconds_left())
         outage = self.context.breaker.blocked()
         until = max(due, outage.until if outage else 0)
         return max(0.01, (until - self.context.clock()) / SECOND)
+
+    def _go_on(self) -> bool:
+        """Before each job: the words of a turn that has just ended are in the transcript alone."""
+        self.service.transcripts.wait_for_turns()
+        return self.context.go_on()

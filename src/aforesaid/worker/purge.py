@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -34,6 +35,7 @@ from aforesaid.model.observations import cited_events, cited_observations
 from aforesaid.model.purge import ERASED, Changing, Erasure, Matching, Needle, Reach, Rows, read
 from aforesaid.paths import Paths, walk
 from aforesaid.privacy import payloads
+from aforesaid.privacy.redactor import Redactor
 from aforesaid.store.store import Store
 from aforesaid.worker.backups import BackupStopped
 from aforesaid.worker.context import Context
@@ -44,7 +46,6 @@ from aforesaid.worker.spool import entries
 
 Json = dict[str, Any]
 SPOOL_SECONDS, PAUSE = 60.0, 0.05
-ROUNDS = 3  # what is written during a purge is found the next time
 INDEXED = 64  # rows in a step
 STOPPED = "The erasure stopped ({}; see `aforesaid worker logs`)."
 UNREADABLE = (
@@ -86,19 +87,25 @@ def load(paths: Paths) -> Plan | None:
 
 
 class Filter:
-    """What is left of texts and of the files of memories. `matching` and `changing` where a text or secrets
-    are purged. `deleted`: names of memories of which nothing is left."""
+    """What is left of texts and of the files of memories. `matching`: where a text or secrets are purged.
+    `deleted`: names of memories of which nothing is left. Raises ConfigError for a text that is too short."""
 
-    def __init__(
-        self, plan: Plan, matching: Matching | None = None, changing: Changing = lambda text: text
-    ) -> None:
-        self.plan, self.matching, self._changing = plan, matching, changing
+    def __init__(self, plan: Plan, redactor: Redactor) -> None:
+        self.plan = plan
+        self.matching: Matching | None = None
+        self._changing: Changing = str
+        if plan.wanted.what == "text":
+            needle = Needle(plan.wanted.text)
+            self.matching, self._changing = needle.found, needle.changed
+        elif plan.wanted.what == "secrets":
+            self.matching = lambda text: self._changing(text) != text
+            self._changing = partial(_redacted, redactor)
         self.deleted: set[str] = set()
         # A name of one word may be any word, so it is not searched for in texts.
         names = sorted((name for name in plan.names if "-" in name), key=len, reverse=True)
         any_of = "|".join(map(re.escape, names)) or r"(?!)"
         self._names = re.compile(rf"(?<![\w-])(?:{any_of})(?![\w-])")
-        self.searches = bool(names) or matching is not None
+        self.searches = bool(names) or self.matching is not None
 
     def found(self, text: str) -> bool:
         return self._names.search(text) is not None or self._matches(text)
@@ -207,10 +214,7 @@ class Purger:
         except AforesaidError as error:
             self.context.note_fault("purge", error)
             return None
-        if left is None:
-            return None
-        log.action("erase.resumed", what=left.wanted.what)
-        return self._start(left, dry=False)
+        return self._start(left, dry=False) if left else None
 
     def _start(self, plan: Plan, *, dry: bool) -> Run:
         run = self._run = Run(os.urandom(8).hex(), plan, dry)
@@ -266,31 +270,23 @@ class Purger:
     def _purge(self, run: Run) -> None:
         store, paths = self.context.store, self.context.paths
         reach = self._look(run)
-        projects, sessions = reach.projects, reach.sessions
-        for _ in range(ROUNDS):
-            # What memories are called has to be known before the first one is deleted.
-            kept = self._filter(run.plan)
-            self._every_memory().look(kept)
-            run.plan = replace(run.plan, names=tuple({*run.plan.names, *kept.deleted}))
-            run.plan.save(paths)
-            run.step = "erasing"
-            run.done, run.total = 0, len(reach.rows)
-            for count in store.purge.delete(reach.rows, run.plan.at):
-                run.done += count
-                self._step()
-            if run.plan.wanted.what != "text" or kept.matching is None:
-                break
-            reach = store.purge.reach(store.purge.search(kept.matching, self._progress(run)))
-            if not reach.rows:
-                break
-            projects, sessions = projects | reach.projects, sessions | reach.sessions
+        # What memories are called has to be known before the first one is deleted.
+        kept = self._filter(run.plan)
+        self._every_memory().look(kept)
+        run.plan = replace(run.plan, names=tuple({*run.plan.names, *kept.deleted}))
+        run.plan.save(paths)
+        run.step = "erasing"
+        run.done, run.total = 0, len(reach.rows)
+        for count in store.purge.delete(reach.rows, run.plan.at):
+            run.done += count
+            self._step()
         self.context.pauses.reload()
         kept = self._filter(run.plan)
-        if kept.searches:
+        if kept.searches:  # also in what was stored meanwhile
             for _ in store.purge.replace_text(kept.found, kept.changed, self._progress(run)):
                 self._step()
         run.step = "files"
-        self._purge_derived(kept, projects, sessions)
+        self._purge_derived(kept, reach.sessions)
         run.step = "cleaning"
         while store.index.update(INDEXED):
             self._step()
@@ -299,9 +295,7 @@ class Purger:
         remove_file(paths.erasing_file)
         log.action("erase.done", what=run.plan.wanted.what, **run.counts)
 
-    def _purge_derived(
-        self, kept: Filter, projects: frozenset[int], sessions: frozenset[int]
-    ) -> None:
+    def _purge_derived(self, kept: Filter, sessions: frozenset[int]) -> None:
         """Files beside the database, and what is derived from it."""
         store, paths = self.context.store, self.context.paths
         self.context.projects.forget_all()
@@ -312,15 +306,10 @@ class Purger:
         self.memories.forget_folders()
         if kept.searches:
             purge_files(paths, store, kept, kept.plan.at)
-        for path in _below(paths.file_lists):  # a hook without its list asks
-            path.unlink(missing_ok=True)
-        for path in _below(paths.briefs):
-            directory = path.read_bytes().partition(b"\0")[0].decode("utf-8", "surrogateescape")
-            if store.projects.find_by_dir(directory) is None:
-                path.unlink(missing_ok=True)
-        known = frozenset(each.id for each in store.projects.all())
-        for project_id in known if kept.matching else known & projects:
-            self.answers.prepare_brief(project_id)
+        for path in chain(_below(paths.file_lists), _below(paths.briefs)):
+            path.unlink(missing_ok=True)  # a hook without its list asks
+        for project in store.projects.all():
+            self.answers.prepare_brief(project.id)
 
     def _find_places(self, wanted: Erasure) -> tuple[str, ...]:
         """Files and folders of memories that are deleted, relative to the folder of all memories."""
@@ -344,17 +333,7 @@ class Purger:
         return Memories(user_places(self.context.paths.memory), self.context.clock)
 
     def _filter(self, plan: Plan) -> Filter:
-        """Raises ConfigError for a text that means nothing."""
-        if plan.wanted.what == "text":
-            needle = Needle(plan.wanted.text)
-            return Filter(plan, needle.found, needle.changed)
-        if plan.wanted.what == "secrets":
-            return Filter(plan, lambda text: self._redacted(text) != text, self._redacted)
-        return Filter(plan)
-
-    def _redacted(self, text: str) -> str:
-        body = text.encode("utf-8", "surrogateescape")
-        return payloads.redacted(self.context.redactor, body).decode("utf-8", "surrogateescape")
+        return Filter(plan, self.context.redactor)
 
     def _progress(self, run: Run) -> Callable[[int, int], None]:
         def report(done: int, total: int) -> None:
@@ -367,6 +346,11 @@ class Purger:
         """Between two steps. If the worker ends here, the next one continues."""
         if not self.context.go_on():
             raise BackupStopped
+
+
+def _redacted(redactor: Redactor, text: str) -> str:
+    body = text.encode("utf-8", "surrogateescape")
+    return payloads.redacted(redactor, body).decode("utf-8", "surrogateescape")
 
 
 def every(paths: Paths) -> list[Path]:
@@ -389,13 +373,12 @@ def replace_backups(paths: Paths, new_backup: Callable[[], str | None]) -> None:
 
 
 def find_files(paths: Paths, matching: Matching, before: int) -> Iterator[Path]:
-    """Those that hold a text, outside of the database, the memories and the log. Captures in the spool that
-    are newer than `before` (milliseconds) are left."""
-    folders = (paths.spool, paths.briefs, paths.file_lists)
-    for path in (paths.health_note, *chain.from_iterable(map(_below, folders))):
+    """Those that hold a text, outside of the database, the memories and the log. Captures that are newer than
+    `before` (milliseconds) are left."""
+    for path in chain([paths.health_note], _below(paths.spool)):
         with suppress(OSError):
-            late = path.stat().st_mtime_ns // 1_000_000 > before
-            if not (late and path.is_relative_to(paths.spool)) and _holds(path, matching):
+            late = path.stat().st_mtime_ns // 1_000_000 > before and path != paths.health_note
+            if not late and _holds(path, matching):
                 yield path
 
 

@@ -22,8 +22,8 @@ from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
 from aforesaid.parameters import Misused
 from aforesaid.recall import lookup, render, resolve
-from aforesaid.recall.excerpts import BETWEEN
-from aforesaid.recall.results import HitDetails, describe_reasons, short_id, without_marks
+from aforesaid.recall.excerpts import BETWEEN, without_marks
+from aforesaid.recall.results import HitDetails, describe_reasons, short_id
 from aforesaid.recall.search import Searcher
 from aforesaid.store.store import Store
 from aforesaid.terms import query_terms
@@ -219,7 +219,7 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
 
 
 def timeline(
-    reader: Reader, *, what: str | None, project: str | None, at: int, **around: int | None
+    reader: Reader, *, what: str | None, project: str | None, at: int, **sides: int
 ) -> Json:
     """`sessions`: by the number that hits have."""
     store = reader.store
@@ -237,7 +237,7 @@ def timeline(
         project_id=None if thing else resolve.choose_project(store, project, reader.here),
         around=thing,
         at=None if thing else at,
-        **around,  # type: ignore[arg-type]
+        **sides,
     )
     details, sessions = HitDetails(store), {}
     for key in {hit.session_id for hit in hits}:

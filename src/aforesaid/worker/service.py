@@ -24,7 +24,6 @@ from aforesaid.worker.ingest import Ingest
 from aforesaid.worker.jobs import (
     LEAST_WAIT,
     DraftsLoop,
-    Idleness,
     JobRunner,
     JobsLoop,
     lease_milliseconds,
@@ -97,62 +96,43 @@ class Service:
         self._ingest = Ingest(
             context, boring, on_stored=context.notifier.captured, thrift=self._disk.thrift
         )
-        self._indexing = IndexingThread(context)
-        self._memories = MemoryWork(context, self.backups.make_before_dream)
-        self._answers = HookAnswers(
+        self.indexing = IndexingThread(context)
+        self.memories = MemoryWork(context, self.backups.make_before_dream)
+        self.answers = HookAnswers(
             context,
-            self._memories.recall,
+            self.memories.recall,
             problem=self._problem,
-            expect_question=self._indexing.expect_question,
+            expect_question=self.indexing.expect_question,
         )
-        self._reconciler = Reconciler(
+        self.reconciler = Reconciler(
             context, boring=boring, replay_since=recovery_log.replay_since(paths)
         )
-        self._backfill = Backfill(Reconciler(context, boring=boring, importing=True))
-        self._transcripts = TranscriptThread(
-            self._reconciler,
+        self.backfill = Backfill(Reconciler(context, boring=boring, importing=True))
+        self.transcripts = TranscriptThread(
+            self.reconciler,
             on_healed=self._healed,
             on_looked=self._looked,
-            backfill=self._backfill,
+            backfill=self.backfill,
         )
-        self._purger = Purger(
+        self.purger = Purger(
             context,
-            answers=self._answers,
-            memories=self._memories,
+            answers=self.answers,
+            memories=self.memories,
             new_backup=self.backups.make_replacement,
         )
-        self._commands = Commands(
-            context,
-            answers=self._answers,
-            memories=self._memories,
-            backfill=self._backfill,
-            purger=self._purger,
-            transcripts=self._transcripts,
-            indexing=self._indexing,
-        )
-        self.web = Web(context, self._memories, self._commands.all, self.status)
-        self._idleness = Idleness(
-            context,
-            limit_seconds=settings.number("worker.idle_minutes") * 60,
-            at_rest=self._at_rest,
-            watched=self.web.is_wanted,
-        )
+        self.commands = Commands(self)
+        self.web = Web(self)
+        self._active_at = time.monotonic()
         runner = JobRunner(
             context,
             holder=lease_name(),
             lease=lease_milliseconds(settings.number("worker.lease_seconds"), context.choice.model),
-            on_summary=self._answers.write_session_memory,
-            extractor=lambda: self._memories.extractor,
+            on_summary=self.answers.write_session_memory,
+            extractor=lambda: self.memories.extractor,
         )
-        self._jobs = JobsLoop(runner, self._transcripts, self._idleness, self._after_jobs)
-        self._drafts = DraftsLoop(runner, self._transcripts, self._prepare_briefs)
-        self._loops: tuple[Loop, ...] = (
-            self._jobs,
-            self._drafts,
-            self._transcripts,
-            self._indexing,
-            self.backups,
-        )
+        self._jobs, self._drafts = JobsLoop(self, runner), DraftsLoop(self, runner)
+        loops = (self._jobs, self._drafts, self.transcripts, self.indexing, self.backups)
+        self._loops: tuple[Loop, ...] = loops
 
     def handlers(self) -> dict[str, Handler]:
         return {
@@ -161,8 +141,8 @@ class Service:
             "query": as_json(self._query),
             "stop": self._stop_on_request,
             "web": as_json(self.web.open),
-            "import": self._commands.run_import,
-            **{name: as_json(command) for name, command in self._commands.all().items()},
+            "import": self.commands.run_import,
+            **{name: as_json(command) for name, command in self.commands.all().items()},
         }
 
     def run(self) -> None:
@@ -173,7 +153,7 @@ class Service:
             thread.start()
         self._threads = threads
         self.web.begin()
-        self._purger.resume()
+        self.purger.resume()
         try:
             self._run_ingest(watch)
             self.must_restart |= self.backups.damaged
@@ -181,7 +161,7 @@ class Service:
             self._threads = []
             self.stop()
             self.web.close()
-            self._purger.wait()
+            self.purger.wait()
             for thread in threads:
                 thread.join()
             watch.close()
@@ -208,21 +188,21 @@ class Service:
             "spool": health.waiting(context.paths),
             "quarantine": queue.quarantined,
             "capture_failures": len(health.lost_events(context.paths)),
-            "idle": self._idleness.is_idle(),
+            "idle": self.is_idle(),
             "fault": self._fault(),
             "problem": self._problem(),
             "disk": asdict(self._disk.room),
             "queue": asdict(queue),
             "redacted": dict(context.redacted),
             "index": asdict(context.store.index.health()),
-            "import": self._backfill.under_way(),
+            "import": self.backfill.under_way(),
             "paused": context.pauses.status(),
         }
 
     def ingest_last(self) -> None:
         """What a hook delivered while the worker still seemed to run. One batch: the next worker, which hooks
         start while this one holds the lock, takes the rest."""
-        self._memories.recall.close()
+        self.memories.recall.close()
         once = iter([True])
         if not self._watchdog.find_replaced() and not self.backups.damaged:
             self._ingest.drain(lambda: next(once, False))
@@ -271,7 +251,7 @@ class Service:
                 self._drain()
                 if not self.context.stopping.is_set():
                     self._maintain()
-                if self._idleness.is_over():
+                if self._is_over():
                     log.action("worker.idle")
                     return
                 self.context.note_fault("ingest", None)
@@ -283,7 +263,7 @@ class Service:
                 self.context.stopping.wait(pause)
                 pause = min(pause * 2, longest)
                 self.context.wake_ingest.set()
-            left = max(LEAST_WAIT, self._idleness.seconds_left())
+            left = max(LEAST_WAIT, self.seconds_left())
             self.context.wake_ingest.wait(min(watch.longest_wait, left))
 
     def _check_clock(self) -> None:
@@ -304,59 +284,82 @@ class Service:
         maintenance.run(self.context.paths, self.context.store, self.context.clock)
         self._disk.look()
         self._next_maintenance = time.monotonic() + MAINTENANCE_SECONDS
-        self._transcripts.look()
+        self.transcripts.look()
         self.backups.wake()
 
     def _drain(self) -> None:
         ingested = self._ingest.drain(self.context.go_on)
         if ingested.added or ingested.duplicates:
-            self._idleness.interrupt()
-            self._answers.prepare_missing_briefs(ingested.projects)
-            self._transcripts.after(ingested)
-            self._indexing.wake()
-        self._answers.record_notes()
+            self.note_activity()
+            self.answers.prepare_missing_briefs(ingested.projects)
+            self.transcripts.after(ingested)
+            self.indexing.wake()
+        self.answers.record_notes()
         self.backups.record_newest_event()
         # Also jobs that an earlier worker left behind: the runner looks at once when it starts.
         self._wake_jobs()
 
+    def note_activity(self) -> None:
+        self._active_at = time.monotonic()
+
+    def seconds_left(self) -> float:
+        """Until nothing has happened for long enough. An open viewer counts as activity."""
+        if self.web.is_wanted():
+            self.note_activity()
+        limit = self.context.settings.number("worker.idle_minutes") * 60
+        return self._active_at + limit - time.monotonic()
+
+    def is_idle(self) -> bool:
+        """Nothing waits and nothing is being done."""
+        context = self.context
+        if health.has_captures(context.paths) or not context.busy.acquire(blocking=False):
+            return False
+        try:
+            due = context.store.jobs.next_due()
+            return (due is None or due > context.clock()) and self._at_rest()
+        finally:
+            context.busy.release()
+
     def _at_rest(self) -> bool:
+        at_work = self.purger.at_work() or self.commands.imports.at_work()
         return (
-            self._transcripts.idle()
-            and self._drafts.idle()
-            and self._indexing.idle()
+            all(each.idle() for each in self._loops if each is not self._jobs)
             and not self.context.changed
-            and not self._purger.at_work()
-            and self.backups.idle()
-            and not self._commands.imports.at_work()
+            and not at_work
         )
 
+    def _is_over(self) -> bool:
+        ended = self.seconds_left() <= 0 and self.is_idle()
+        return ended and self.context.store.jobs.next_due() is None
+
     def _looked(self) -> None:
-        maintenance.interrupt_stale(self.context.store, self._reconciler, self.context.clock)
+        maintenance.interrupt_stale(self.context.store, self.reconciler, self.context.clock)
         recovery_log.mark_replayed(self.context.paths)
         self._wake_jobs()
 
     def _healed(self) -> None:
-        self._idleness.interrupt()
+        self.note_activity()
         self._wake_jobs()
 
     def _wake_jobs(self) -> None:
         self.context.wake_jobs.set()
         self._drafts.wake()
 
-    def _prepare_briefs(self) -> None:
+    def prepare_briefs(self) -> None:
         with self._briefs:
             while self.context.changed:
-                self._indexing.wake()
-                self._answers.prepare_brief(self.context.changed.pop())
+                self.indexing.wake()
+                self.answers.prepare_brief(self.context.changed.pop())
 
-    def _after_jobs(self) -> None:
-        self._memories.run_periodic()
-        self._prepare_briefs()
+    def after_jobs(self) -> None:
+        """While no job runs."""
+        self.memories.run_periodic()
+        self.prepare_briefs()
         self._retention.run_if_due(self.context.go_on)
 
     def _answer(self, request: bytes) -> Answer:
-        self._idleness.interrupt()
-        answer = self._answers.answer(request)
+        self.note_activity()
+        answer = self.answers.answer(request)
 
         def done(delivered: bool) -> None:
             answer.done(delivered)

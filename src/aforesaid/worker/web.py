@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,8 +23,7 @@ from aforesaid.web.backend import EventBus
 if TYPE_CHECKING:
     from aforesaid.web.backend import Backend
     from aforesaid.web.server import Server
-    from aforesaid.worker.context import Context
-    from aforesaid.worker.memory import MemoryWork
+    from aforesaid.worker.service import Service
 
 Json = dict[str, Any]
 AGENT = b"api"
@@ -92,15 +91,8 @@ class Notifier:
 
 
 class Web:
-    def __init__(
-        self,
-        context: "Context",
-        memories: "MemoryWork",
-        commands: Callable[[], Mapping[str, Callable[[Json], Json]]],
-        status: Callable[[], Json],
-    ) -> None:
-        self._context, self._notifier, self._memories = context, context.notifier, memories
-        self._commands, self._status = commands, status
+    def __init__(self, service: "Service") -> None:
+        self._service, self._context = service, service.context
         self._lock = threading.Lock()
         self._server: Server | None = None
         self._closed = False
@@ -115,12 +107,12 @@ class Web:
             clock=context.clock,
             store=context.store,
             searcher=context.searcher,
-            finder=self._memories.ranker,
-            memories=self._memories.find,
-            order=lambda command, /, **values: self._commands()[command](values),
-            status=self._status,
+            finder=self._service.memories.ranker,
+            memories=self._service.memories.find,
+            order=lambda command, /, **values: self._service.commands.all()[command](values),
+            status=self._service.status,
             capture=self._capture,
-            event_bus=self._notifier.event_bus,
+            event_bus=self._context.notifier.event_bus,
             stopping=context.stopping.is_set,
             give_way=context.priority.yield_to_hooks,
         )
@@ -163,7 +155,7 @@ class Web:
             self._closed = True
             if self._server is not None:
                 self._server.stop(keep_note=self._viewers() > 0)
-                self._server, self._notifier.on = None, False
+                self._server, self._context.notifier.on = None, False
 
     def _serve(self) -> "Server":
         with self._lock:
@@ -174,7 +166,7 @@ class Web:
 
                 server = Server(self.backend, self._port())
                 server.start()
-                self._server, self._notifier.on = server, True
+                self._server, self._context.notifier.on = server, True
             return self._server
 
     def _port(self) -> int:

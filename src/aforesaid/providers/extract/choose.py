@@ -80,12 +80,16 @@ WORTH, WORTH_BETWEEN = 1.5, 2.4  # scores from which a passage is kept
 class Chosen:
     """`why`: it states a cause, a constraint, a finding or a decision, and not only what was changed."""
 
-    text: str
+    said: str
+    lead: str  # the label that it stands under
     score: float
     why: bool
     order: int
     place: str = CLOSING
-    did: bool = False  # says that something was changed
+
+    @property
+    def text(self) -> str:
+        return self.lead + self.said
 
 
 def without_link(passage: Passage) -> Passage:
@@ -121,6 +125,8 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
     words = [word for word in said.split() if word[0] not in "`(" or " " in word]
     if said.endswith(":") or said[0] == "/" or (not wide and len(words) < LEAST_WORDS):
         return 0.0, False
+    if place == BETWEEN and SELF.search(said):
+        return 0.0, False  # about the work in progress
     if passage.item and (_is_heading(words) or _is_fragment(said, words)) and not DID.match(said):
         return 0.0, False
     cause, constraint = bool(CAUSE.search(said)), bool(CONSTRAINT.search(said))
@@ -133,8 +139,8 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
     points += PLACES[place]
     if POINTING.match(said) and not passage.joined:
         points -= 1.2
-    if (place == BETWEEN and SELF.search(said)) or PRAISE.search(said):
-        points -= 2.0  # of the work in progress, or an opinion of it
+    if PRAISE.search(said):
+        points -= 2.0
     if (DEFINITION.match(said) or SUBJECTLESS.match(said)) and not (cause or constraint):
         points -= 1.0
     if VERIFIED.search(said) and not cause:
@@ -167,8 +173,7 @@ def choose(texts: Iterable[tuple[str, str]]) -> list[Chosen]:
             points, why = score(passage, place)
             least = WORTH_BETWEEN if place == BETWEEN else WORTH
             if points >= least and (why or place != BETWEEN):
-                did = says_change(passage)
-                found.append(Chosen(passage.whole, points, why, order, place, did))
+                found.append(Chosen(passage.text, passage.lead, points, why, order, place))
     return without_repetitions(_last_causes(found))
 
 

@@ -1,23 +1,19 @@
-"""Shell command lines: split into commands, and each command's kind (test, build, commit, routine …).
+"""Shell command lines: each command's kind (test, build, commit, routine …), its name and its scope.
 
-It is not a shell: nothing is expanded, and a line that makes no sense still yields words. A script in the
-line itself (a here-document, `-c`, `-e`) has no name, so it is identified by a digest of its text.
+A script in the line itself (a here-document, `-c`, `-e`) has no name, so it is identified by a digest of its
+text.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 from aforesaid import text
+from aforesaid.provenance import shell
 
-HEREDOC = re.compile(
-    r"<<-?\s*(['\"]?)(\w+)\1(?P<rest>[^\n]*)\n(?P<body>.*?)(?:(?P<end>\n\s*\2\b)|\Z)", re.DOTALL
-)
-# Stands in a redirection before the mark of a here-document; no cleaned command has the character.
-HERE = "<<\x01"
 UNKNOWN = "?"
 INTERPRETER = re.compile(r"(python|node|ruby|perl|php|lua|deno|bun|bash|zsh|sh)[\d.]*(?=\s|$)")
 LANGUAGES = {"python": "Python", "ruby": "Ruby", "perl": "Perl", "php": "PHP", "lua": "Lua"}
@@ -25,27 +21,22 @@ LANGUAGES |= dict.fromkeys(("node", "deno", "bun"), "JavaScript")
 FLAGS = ("-c", "-e", "--eval")
 
 
-def _script_digest(bare: str, raw: Sequence[str], here: str) -> str:
-    """Of the script in the line that a command runs; empty if there is none, `UNKNOWN` when it was not seen
-    to its end. `bare` is the command without its wrappers, `raw` its words as written."""
+def _script_digest(bare: str, command: shell.Command) -> str:
+    """Of the script in the line that a command runs; empty if there is none, `UNKNOWN` when it was not seen.
+    `bare` is the command without its wrappers."""
     found = INTERPRETER.match(bare)
     if found is None:
         return ""
     words = bare[found.end() :].split()
     if words and words[0] in FLAGS:
-        return _digest("\0".join(raw))
-    if here and all(word.startswith("-") for word in words):
-        return here
+        return _digest("\0".join(command.words))
+    if command.inputs and all(word.startswith("-") for word in words):
+        return _digest(command.inputs[0])
     return UNKNOWN if words == ["-"] else ""
 
 
 def _digest(script: str) -> str:
     return sha256(script.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _mark_heredoc(found: re.Match[str]) -> str:
-    digest = _digest(found["body"]) if found["end"] else UNKNOWN
-    return f"{HERE}{digest} {found['rest']}"
 
 
 def read_sections(path: Path) -> dict[str, list[str]]:
@@ -66,34 +57,23 @@ FILTERS, CHOOSY, SETTING_UP = (
 )
 WRAPPERS = re.compile(f"(?:{''.join(ROWS.pop('wrappers'))}) ")
 KINDS = {kind: re.compile(rf"(?:{''.join(rows)})(?=\s|$)") for kind, rows in ROWS.items()}
-LINE_LIMIT = 3000
+LINE_LIMIT = shell.LONGEST_LINE
 LABEL_LIMIT = 72
-
-TOKEN = re.compile(
-    r"""(?P<redirect>\d*(?:&>>?|>>|>\||>&|<&|<<<|<<|<|>)\s*(?:&?-|&\d|[^\s;|&<>()]*))
-      | (?P<joiner>&&|\|\||\|&|[;|\n&])
-      | (?P<space>[^\S\n]+)
-      | (?P<word>(?:"(?:\\.|[^"\\])*"|'[^']*'|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\\.
-                   |[^\s;|&<>"'\\`])+)
-      | (?P<junk>.)""",
-    re.VERBOSE | re.DOTALL,
-)
+SPECIAL = re.compile(r"[\s|&;<>()\"'`]")
 INSTALLED = re.compile(r"^\S*/\.?bin/(?=\S)")
 TIME_LIMIT = re.compile(r"^(?:timeout(?: -\S+)* \S+|time|nohup) ")
-# A file that somebody keeps.
-WRITTEN = re.compile(r"1?>>?\|?\s*['\"]?(?!/dev/|/tmp/|[&$>|])([^\s'\"]+)")
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+NOT_KEPT = re.compile(r"/dev/|/tmp/|\$")
 
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """One command of a line. `joiner` stands before it, `writes` is the file it is redirected to. `hidden`:
-    its exit status is not that of the line. `script`: digest of a script in the line; `here`: in a
-    here-document."""
+    """One command of a line. `joiner` stands before it, `writes` is the file that it leaves. `hidden`: its
+    exit status is not that of the line. `script`: digest of a script in the line; `here`: in a here-document.
+    """
 
     words: tuple[str, ...]
     joiner: str
-    writes: str = ""
+    writes: str
     hidden: bool = False
     script: str = ""
     here: bool = False
@@ -117,38 +97,32 @@ class Simple:
         return line
 
 
-def split_commands(command: str) -> tuple[Simple, ...]:
+def split_commands(line: str) -> tuple[Simple, ...]:
     """The commands of a line in order, without assignments, redirections and here-documents."""
-    whole = HEREDOC.sub(_mark_heredoc, text.clean(command[: LINE_LIMIT * 4]))
-    line = whole[:LINE_LIMIT]
-    found: list[Simple] = []
-    words: list[str] = []
-    joiner = writes = here = ""
-    for token in TOKEN.finditer(line.replace("\\\n", " ") + "\n"):
-        if token.lastgroup == "word":
-            if words or not ASSIGNMENT.match(token[0]):
-                words.append(token[0])
-        elif token.lastgroup == "redirect":
-            if token[0].startswith(HERE):
-                here = token[0].removeprefix(HERE)
-            if kept := WRITTEN.match(token[0]):
-                writes = kept[1]
-        elif token.lastgroup == "joiner":
-            if words:
-                found.append(_simple(words, joiner, writes, here))
-                words, writes, here = [], "", ""
-            joiner = ";" if token[0] in "\n&" else token[0]
-    if whole != line:
-        found = [replace(s, script=s.script and UNKNOWN) for s in found]
+    found = list(_flatten(shell.parse(text.clean(line[:LINE_LIMIT]))))
+    if len(line) > LINE_LIMIT:
+        found = [replace(simple, script=simple.script and UNKNOWN) for simple in found]
     # A pipe, a `;` or a `||` after a command swallows its exit status.
     swallows = [simple.joiner in ("|", "|&", ";", "||") for simple in found[1:]]
     return tuple(replace(s, hidden=any(swallows[at:])) for at, s in enumerate(found))
 
 
-def _simple(raw: list[str], joiner: str, writes: str, here: str) -> Simple:
-    plain = Simple(tuple(" ".join(word.split()) for word in raw), joiner, writes)
-    script = _script_digest(plain.bare, raw, here)
-    return replace(plain, script=script, here=bool(script) and script == here)
+def _flatten(pipelines: Iterable[shell.Pipeline]) -> Iterator[Simple]:
+    for command in (command for pipeline in pipelines for command in pipeline):
+        yield from _flatten(command.body)
+        if not command.words:
+            continue
+        joiner = ";" if command.joiner in ("\n", "&") else command.joiner
+        kept = [path for path in command.writes if not NOT_KEPT.match(path)]
+        plain = Simple(tuple(map(_as_typed, command.words)), joiner, kept[0] if kept else "")
+        script = _script_digest(plain.bare, command)
+        here = bool(script and command.inputs) and script == _digest(command.inputs[0])
+        yield replace(plain, script=script, here=here)
+
+
+def _as_typed(word: str) -> str:
+    bare = " ".join(word.split())
+    return f'"{bare}"' if SPECIAL.search(bare) or not bare else bare
 
 
 def main_commands(found: tuple[Simple, ...]) -> tuple[Simple, ...]:

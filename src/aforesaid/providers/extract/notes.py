@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from aforesaid import text
-from aforesaid.english import STOP_WORDS, count
+from aforesaid.english import count
 from aforesaid.model.observations import ObservationDraft, SummaryDraft, SummarySkipped, Turn
 from aforesaid.providers.extract.choose import (
     BETWEEN,
     CLOSING,
+    CODE,
     COMMIT,
     DID,
     Chosen,
@@ -42,7 +43,7 @@ from aforesaid.providers.extract.titles import (
 )
 from aforesaid.providers.extract.work import Check, Run, Work, read_work
 from aforesaid.repository import is_shared_branch
-from aforesaid.similarity import COMMON_STEMS
+from aforesaid.similarity import content_words
 
 SUBTITLE, FACT, REQUEST, NARRATIVE = 240, 320, 300, 900  # characters
 FACTS, REASONS, FILES, NAMES, CONCEPTS, FILES_KEPT = 8, 5, 4, 4, 5, 40
@@ -59,6 +60,7 @@ REFACTOR = re.compile(
 NEW = re.compile(
     r"\b(?:add(?:s|ed)?|implement(?:s|ed)?|creat(?:e[sd]?)|introduc\w+|support|new)\b", re.I
 )
+NAME = re.compile(r"[A-Za-z_][\w.-]{2,39}")
 STOPS = (".", "!", "?", "…", "。", "！", "？")
 
 
@@ -78,16 +80,18 @@ def _observation(work: Work) -> ObservationDraft | None:
     reasons = [each for each in chosen if each.why]
     rest = [each for each in chosen if not each.why]
     subtitle = next((each for each in (*reasons, *rest) if len(each.text) <= SUBTITLE - 2), None)
-    quoted = [each for each in reasons if each is not subtitle][:REASONS]
-    facts = [quote(each.text, FACT) for each in _in_order(quoted)]
-    facts += [*_answers(work), *_did(work, title)]
+    quoted = [each for each in reasons if each is not subtitle][
+        : REASONS // 2 if work.agent else REASONS
+    ]
+    facts = [quote(each, FACT) for each in _texts(quoted)]
+    facts += [*_answers(work), *_did(work, title), *_outcomes(work)]
     told = {subtitle, *quoted}
     return ObservationDraft(
         type=_type(work, title),
         title=title,
         subtitle=quote(subtitle.text, SUBTITLE) if subtitle else None,
         facts=tuple(dict.fromkeys(facts))[:FACTS],
-        narrative=_narrative(each for each in chosen if each not in told),
+        narrative=None if work.agent else _narrative([c for c in chosen if c not in told]),
         concepts=_concepts(work, title, chosen),
         files_read=work.read[:FILES_KEPT],
         files_modified=work.modified[:FILES_KEPT],
@@ -102,9 +106,12 @@ def _is_title(title: str, words: str) -> bool:
 
 
 def _chosen(work: Work) -> list[Chosen]:
+    """Best first; of a sub-agent's report, first what speaks of its task."""
     messages = [(BETWEEN, said) for said in work.said]
     commits = [(COMMIT, commit.body) for commit in work.commits if commit.body]
-    return choose([*commits, (CLOSING, work.message or ""), *messages])
+    found = choose([*commits, (CLOSING, work.message or ""), *messages])
+    task = set(content_words(work.task))
+    return sorted(found, key=lambda each: -len(task & set(content_words(each.text))))
 
 
 def _is_worth_a_note(work: Work, chosen: list[Chosen]) -> bool:
@@ -125,8 +132,13 @@ def quote(words: str, limit: int) -> str:
     return f"“{cut_clause(words.strip().strip('“”'), limit - 2)}”"
 
 
-def _in_order(chosen: Iterable[Chosen]) -> list[Chosen]:
-    return sorted(chosen, key=lambda each: each.order)
+def _texts(chosen: Iterable[Chosen]) -> list[str]:
+    """In their order. A label that several in a row stand under is given once."""
+    found, lead = [], ""
+    for each in sorted(chosen, key=lambda one: one.order):
+        found.append(each.said if each.lead == lead else each.text)
+        lead = each.lead
+    return found
 
 
 def _narrative(rest: Iterable[Chosen]) -> str | None:
@@ -137,7 +149,7 @@ def _narrative(rest: Iterable[Chosen]) -> str | None:
         if len(each.text) + 2 <= room:
             kept.append(each)
             room -= len(each.text) + 2
-    said = " ".join(end_sentence(each.text) for each in _in_order(kept))
+    said = " ".join(map(end_sentence, _texts(kept)))
     return f"“{said}”" if said else None
 
 
@@ -157,14 +169,19 @@ def _did(work: Work, title: str, *, files: bool = True) -> list[str]:
     found += [f"Opened pull request {address}" for address in work.pull_requests[:2]]
     if files and (changed := _changed(work.patches)):
         found.append(changed)
-    found += [_repaired(check) for check in work.repaired if check.first.command.kind in CHECKS][:1]
-    found += [describe_failure(work, check) for check in work.failing][:2]
+    if work.undone:
+        found.append(f"Changed and taken back in the same turn: {list_paths(work.undone)}")
+    return found
+
+
+def _outcomes(work: Work, *, failures: bool = True) -> list[str]:
+    """How the checks ended."""
+    found = [_repaired(check) for check in work.repaired if check.first.command.kind in CHECKS][:1]
+    found += [describe_failure(work, check) for check in work.failing[:2] if failures]
     for run in _passed_checks(work)[:2]:
         counts = run.outcome.tally
         passed = f" ({count(counts.passed, 'test')})" if counts and counts.passed else ""
         found.append(f"`{run.command.text}` passed{passed}")
-    if work.undone:
-        found.append(f"Changed and taken back in the same turn: {list_paths(work.undone)}")
     return found
 
 
@@ -200,7 +217,8 @@ def _changed(patches: tuple[Patch, ...]) -> str | None:
 
 def _file(patch: Patch) -> str | None:
     if patch.created:
-        return f"created `{patch.path}`" + (f" with {_names(patch.added)}" if patch.added else "")
+        defined = tuple(symbol for symbol in patch.added if symbol.kind != "section")
+        return f"created `{patch.path}`" + (f" with {_names(defined)}" if defined else "")
     rows = (("added", patch.added), ("changed", patch.changed), ("removed", patch.removed))
     parts = [f"{verb} {_names(symbols)}" for verb, symbols in rows if symbols]
     return f"`{patch.path}`: {', '.join(parts)}" if parts else None
@@ -229,17 +247,13 @@ def _type(work: Work, title: str) -> str:
 
 
 def _concepts(work: Work, title: str, chosen: list[Chosen]) -> tuple[str, ...]:
-    """The branch, words that recur in the note, and the folder of the file that changed most."""
+    """The branch, the folder of the file that changed most, and the names that recur in the note."""
     said = " ".join([title, *(each.text for each in chosen[:6])])
-    counts = Counter(
-        word.lower()
-        for word in re.findall(r"[^\W\d_][\w-]{3,30}", said)
-        if word.lower() not in STOP_WORDS and word.lower() not in COMMON_STEMS
-    )
+    names = Counter(name.strip("`()").rpartition("/")[2] for name in CODE.findall(said))
+    recurring = [name for name, _ in names.most_common() if NAME.fullmatch(name)]
     folders = [PurePosixPath(path).parent.name for path in work.modified[:1]]
-    common = [word for word, count in counts.most_common(CONCEPTS) if count > 1]
     branch = "" if is_shared_branch(work.turn.branch) else text.one_line(work.turn.branch, 100)
-    return tuple(dict.fromkeys(filter(None, (branch, *folders, *common))))[:CONCEPTS]
+    return tuple(dict.fromkeys(filter(None, (branch, *folders, *recurring))))[:CONCEPTS]
 
 
 def _decision(decision: Decision, work: Work) -> ObservationDraft:
@@ -266,18 +280,17 @@ def write_summary(turn: Turn) -> SummaryDraft | SummarySkipped:
     answered = turn.events or len(turn.last_message or "") >= LEAST_MESSAGE
     if not busy and not (asked and answered):
         return SummarySkipped("Nothing was changed or found, and nothing specific was asked.")
-    reasons = _in_order([each for each in chosen if each.why][:3])
-    learned = [quote(each.text, FACT) for each in reasons]
-    learned += _answers(main)
-    learned += [f"The user decided: {quote(each.what, 200)}." for each in decisions[:2]]
-    done = [each for each in chosen if DID.match(each.text) and not each.why][:3]
-    completed = [quote(each.text, FACT) for each in _in_order(done)] if main.modified else []
+    learned = _answers(main) + [f"The user decided: {quote(d.what, 200)}." for d in decisions[:2]]
+    done = [each for each in chosen if DID.match(each.said) and not each.why][:3]
+    completed = [quote(said, FACT) for said in _texts(done)] if main.modified else []
     title = write_title(main, chosen)[0]
     if not completed and not main.commits and DID.match(title):
         completed = [end_sentence(title)]
-    completed += [
-        end_sentence(fact) for work in works for fact in _did(work, "", files=not completed)
-    ]
+    for work in works:
+        facts = _did(work, "", files=not completed) + _outcomes(work, failures=False)
+        completed += map(end_sentence, facts)
+    if not completed:  # else the observation has the reasons
+        learned[:0] = [quote(each.text, FACT) for each in chosen if each.why][:1]
     return SummaryDraft(
         request=asked,
         investigated=_investigated(works),

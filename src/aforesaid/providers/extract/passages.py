@@ -30,6 +30,7 @@ WORD_LEAD = re.compile(r"([A-Z][\w'’]*(?: [\w'’]+){0,2}):\s+(?=\S)")  # `Cau
 SYMBOLS = re.compile(
     r"^[^\w`\"'“(\[/@$.<*-]+\s*"
 )  # check marks and other pictures before the words
+QUOTED_LINE = re.compile(r"^(?:[ ]{0,3}>)+ ?", re.MULTILINE)
 LOOKED_AT = 24_000
 LONGEST = 320  # characters of a passage
 LABEL_LENGTH = 60
@@ -45,12 +46,10 @@ class Passage:
     joined: bool = False
 
     @property
-    def whole(self) -> str:
-        """With its label, unless that is part of it or says nothing."""
-        plain = not self.label or PLAIN_LABEL.match(self.label) or self.label in self.text
-        if plain or len(self.label) > LABEL_LENGTH:
-            return self.text
-        return f"{self.label}: {self.text}" if self.item else self.text
+    def lead(self) -> str:
+        """The label as it stands before an item, unless that is part of the text or says nothing."""
+        plain = not self.item or PLAIN_LABEL.match(self.label) or self.label in self.text
+        return "" if plain or len(self.label) > LABEL_LENGTH else f"{self.label.rstrip('.:')}: "
 
 
 PLAIN_LABEL = re.compile(
@@ -108,7 +107,8 @@ def _blocks(source: str) -> Iterator[tuple[str, str, list[str]]]:
     """Paragraphs and lists with the heading above them: (label, lead-in or paragraph, items)."""
     label, lead, items = "", "", list[str]()
     gap = True
-    for line in FENCE.sub("\n\n", text.clean(source[:LOOKED_AT])).splitlines():
+    plain = QUOTED_LINE.sub("", FENCE.sub("\n\n", text.clean(source[:LOOKED_AT])))
+    for line in plain.splitlines():
         heading, bullet = parse_heading(line), BULLET.match(line)
         bare = line.strip()
         if heading is not None or _is_table(bare):

@@ -90,7 +90,7 @@ def write_title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
         found = found or _first_title(_changes(passages)) or _first_title(closing)
     else:
         answers = [each.text for each in passages[:3] if score(each, CLOSING)[0] >= 1]
-        found = _lead(work.message) or _as_title(asked)
+        found = (work.agent and _as_title(asked)) or _lead(work.message) or _as_title(asked)
         found = found or _find_answer(_topic(work), [*answers, *closing])
         if not found and work.failing:
             return cut_clause(describe_failure(work, work.failing[-1]).replace("`", ""), TITLE), ""

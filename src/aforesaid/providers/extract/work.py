@@ -21,7 +21,7 @@ from aforesaid.model.events import (
 )
 from aforesaid.model.observations import Turn, TurnEvent
 from aforesaid.providers.extract.commands import CHECKS, STANDING, UNKNOWN, Command, read_command
-from aforesaid.providers.extract.patches import Patch, merge, read_patch
+from aforesaid.providers.extract.patches import Patch, read_patches
 from aforesaid.providers.extract.results import Commit, Outcome, read_commits, read_outcome
 
 SCRATCH = re.compile(r"^/(?:private/)?(?:tmp|var/folders)/|/\.[\w-]+/(?:plans|projects|todos)/")
@@ -33,7 +33,7 @@ OPENS_PULL_REQUEST = re.compile(r"\b(?:gh pr|glab mr) create\b")
 class Edit:
     place: int
     change: FileChanged
-    patch: Patch
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,7 @@ def read_steps(events: Iterable[TurnEvent], root: str) -> tuple[Step, ...]:
             case CommandRun() as run:
                 found.append(_run(at, run, used))
             case FileChanged() as change if used.failure is None:
-                path = relative_path(change.path, root)
-                found.append(Edit(at, change, read_patch(change, path)))
+                found.append(Edit(at, change, relative_path(change.path, root)))
     return tuple(found)
 
 
@@ -236,7 +235,7 @@ def _assemble(work: Work) -> Work:
     work = replace(work, steps=steps)
     root = work.turn.root
     edits = [s for s in steps if isinstance(s, Edit) and not is_scratch(s.change.path, root)]
-    merged = merge((edit.change, edit.patch) for edit in edits)
+    merged = read_patches((edit.path, edit.change) for edit in edits)
     undone = {patch.path for patch in merged if patch.undone} | _thrown_away(edits, work.runs)
     return replace(
         work,
@@ -309,8 +308,8 @@ def _thrown_away(edits: list[Edit], runs: list[Run]) -> set[str]:
             continue
         everything = stash or not run.command.scope or run.command.program == "git reset --hard"
         for edit in edits:
-            named = everything or any(is_below(edit.patch.path, part) for part in run.command.scope)
-            again = any(e.place > run.place and e.patch.path == edit.patch.path for e in edits)
+            named = everything or any(is_below(edit.path, part) for part in run.command.scope)
+            again = any(e.place > run.place and e.path == edit.path for e in edits)
             if named and edit.place < run.place and not again:
-                gone.add(edit.patch.path)
+                gone.add(edit.path)
     return gone

@@ -111,5 +111,6 @@ SELECT rowid AS id, -rank AS score FROM event_words
 WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :limit;
 
 -- name: event
-SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text, e.origin FROM events AS e
+SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text, e.origin, e.prompt_number AS turn
+FROM events AS e
 JOIN event_texts AS t ON t.event_id = e.id WHERE e.id = :id;

@@ -1,31 +1,19 @@
-"""The worker: its health, queue and cost; pausing capture; erasing."""
+"""The worker: its health, queue and cost."""
 
 from dataclasses import asdict
-from typing import cast
 
-from aforesaid.clock import SECOND
 from aforesaid.model.jobs import Job
-from aforesaid.model.purge import Erasure, What
 from aforesaid.parameters import Parameter
 from aforesaid.synthesis.cost import load_costs
 from aforesaid.times import begin
 from aforesaid.web.api import common
 from aforesaid.web.api.common import PROJECT
 from aforesaid.web.backend import Backend, Json
-from aforesaid.web.endpoint import MAX_ID, ApiError, endpoint, many, not_found, shape
+from aforesaid.web.endpoint import MAX_ID, endpoint, many, not_found, shape
 
 JOB = shape("id:int kind:str session_id:int prompt_number:int why:str? tries:int")
 FIGURES = "requests:int sent:int received:int cached:int microdollars:int unpriced:int"
 SPENT_BY = {"models": "model", "projects": "project", "purposes": "purpose"}
-PAUSE = shape("scope:str since:int until:int? project:str? session:str? why:str")
-WHERE = (
-    Parameter(
-        "scope", "What is paused.", choices=("project", "session", "everything"), required=True
-    ),
-    Parameter("project", "Its id, if the scope is a project.", "number", most=MAX_ID),
-    Parameter("session", "Its id, if the scope is a session.", "number", most=MAX_ID),
-)
-ERASED = ("observation", "prompt", "session", "project", "text")
 
 
 @endpoint(
@@ -130,80 +118,6 @@ def read_cost(backend: Backend, *, days: int, project: int | None) -> Json:
             "left": costs.budget.left(costs.today),
         },
     }
-
-
-@endpoint(
-    "POST",
-    "/api/pause",
-    *WHERE,
-    Parameter("seconds", "How long. Default: until resumed.", "number", most=31_536_000),
-    response=PAUSE,
-)
-def pause(
-    backend: Backend, *, scope: str, project: int | None, session: int | None, seconds: int | None
-) -> Json:
-    """Pause capture and injection for a project, a session or everything."""
-    order = _find_place(backend, scope, project, session)
-    length = None if seconds is None else seconds * SECOND
-    return cast(Json, backend.order("pause", scope=scope, milliseconds=length, **order)["paused"])
-
-
-@endpoint("POST", "/api/resume", *WHERE, response=many(PAUSE))
-def resume(backend: Backend, *, scope: str, project: int | None, session: int | None) -> list[Json]:
-    """Resume, and return the pauses that ended."""
-    order = _find_place(backend, scope, project, session)
-    everything = scope == "everything"
-    return cast(list[Json], backend.order("resume", everything=everything, **order)["ended"])
-
-
-@endpoint(
-    "POST",
-    "/api/erase",
-    Parameter("what", "What to erase.", choices=ERASED, required=True),
-    Parameter("id", "Its id.", "number", most=MAX_ID),
-    Parameter("text", "Erase everything that contains this text.", most=10_000),
-    Parameter("dry_run", "Only count.", "flag", default=False),
-    response=shape("name:str"),
-    slow=True,
-)
-def erase(backend: Backend, *, what: str, id: int | None, text: str | None, dry_run: bool) -> Json:
-    """Start to erase something permanently, with everything derived from it. Cannot be undone."""
-    if (text is None) == (what == "text") or (id is None) == (what != "text"):
-        why = "Give `text` to erase a text, and `id` to erase anything else."
-        raise ApiError(400, "bad_request", why, "what")
-    wanted = Erasure(cast(What, what), id=id, text=text or "")
-    answer = backend.order("erase-begin", wanted=asdict(wanted), dry_run=dry_run)
-    if refused := answer.get("refused"):
-        raise ApiError(400, "bad_request", refused, "text")
-    if answer.get("busy"):
-        raise ApiError(409, "busy", "Another erasure is running. Wait until it has ended.")
-    return {"name": answer["name"]}
-
-
-@endpoint(
-    "GET",
-    "/api/erase/{name}",
-    Parameter("name", "As POST /api/erase returned it.", required=True, most=64),
-    response=shape("name:str step:str done:int total:int counts:dict error:str? over:bool"),
-)
-def read_erasure(backend: Backend, *, name: str) -> Json:
-    """Report the progress of an erasure."""
-    found = backend.order("erase-progress", name=name)
-    if found.get("lost"):
-        raise not_found("There is no such erasure. POST /api/erase starts one.")
-    return found
-
-
-def _find_place(backend: Backend, scope: str, project: int | None, session: int | None) -> Json:
-    """A project's directory, or a session's agent and reference."""
-    place: Json = {"dir": None, "session": None}
-    if scope == "project":
-        found = common.find_project(backend, -1 if project is None else project)
-        place["dir"] = found.root if found else None
-    elif scope == "session":
-        known = common.find_session(backend, -1 if session is None else session)
-        place["session"] = [known.agent, known.ref]
-    return place
 
 
 def _job_json(job: Job) -> Json:
