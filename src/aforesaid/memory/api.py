@@ -24,18 +24,14 @@ from aforesaid.memory.dream.run import (
     last_dream_at,
     run_dream,
 )
-from aforesaid.memory.extraction.drafts import Draft
-from aforesaid.memory.extraction.extract import (
+from aforesaid.memory.extraction.by_model import (
     Extraction,
-    RememberRequest,
-    apply_statements,
     build_extraction_request,
     may_teach,
     parse_extraction,
-    remember,
-    statements_by_rules,
 )
-from aforesaid.memory.extraction.rules import Statement
+from aforesaid.memory.extraction.extract import RememberRequest, apply_statements, remember
+from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.memory.files import read_or_none, write_file
 from aforesaid.memory.folders import Listing, find_places, render_index
 from aforesaid.memory.ranking import MemoryRanker, RankedMemory
@@ -143,8 +139,8 @@ class Memory:
         folders = (root, *(each.path for each in self._memories.places.all))
         if not dialogue or wrote_memory(messages, folders, self._directory):
             return []
-        found: list[Statement | Draft] = [*statements_by_rules(dialogue, self._memories.redactor)]
-        found += self._drafts(dialogue)
+        found = statements_by_rules(dialogue, self._memories.redactor)
+        found += self._ask_for_statements(dialogue)
         # Extracting from the same messages twice is idempotent.
         talk = digest("\0".join(each.text for each in _up_to_prompt(dialogue)))
         with _explain_os_errors(root):
@@ -251,7 +247,7 @@ class Memory:
         both = {_memory_key(each): each for each in (*chosen.memories, *(late or ()))}
         return [each for each in both.values() if each in fresh]
 
-    def _drafts(self, dialogue: tuple[Message, ...]) -> tuple[Draft, ...]:
+    def _ask_for_statements(self, dialogue: tuple[Message, ...]) -> tuple[Statement, ...]:
         """From the model, if there is one and something was said that may last."""
         if self._model is None or not may_teach(dialogue):
             return ()
@@ -260,7 +256,7 @@ class Memory:
         if not isinstance(answer, Reply):
             return ()
         read = parse_extraction(answer.text, dialogue, self._memories.redactor)
-        return read.drafts if isinstance(read, Extraction) else ()
+        return read.statements if isinstance(read, Extraction) else ()
 
     def _closed_gate(self) -> str | None:
         """Checks the cheap gates first: memories are counted only if all others are open."""
