@@ -17,6 +17,7 @@ from aforesaid.memory.changes import Memories, UndoResult, undo_change
 from aforesaid.memory.claude_memory import client_folder
 from aforesaid.memory.conversation import read_dialogue, wrote_memory
 from aforesaid.memory.dream import run as dream
+from aforesaid.memory.dream.run import DreamResult
 from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.by_model import (
     Extraction,
@@ -136,11 +137,11 @@ class Memory:
         names = dict.fromkeys((*done.added, *done.updated))
         return [stored for name in names if (stored := self._memories.get(name))]
 
-    def consolidate(self, force: bool = False, dry_run: bool = False) -> dream.DreamResult:
+    def consolidate(self, force: bool = False, dry_run: bool = False) -> DreamResult:
         """A dream: resolves duplicates, contradictions and stale facts, as one change that can be undone.
         Does nothing if it is not due (`given_up` says why), unless `force`; `dry_run` returns the plan."""
         if not (force or dry_run) and (why := self._closed_gate()):
-            return dream.DreamResult(given_up=why, completed=False)
+            return DreamResult(given_up=why, completed=False)
         ask = self._model.ask if self._model else None
         around = dream.DreamContext(root=str(self._directory), ask=ask)
         try:
@@ -149,7 +150,7 @@ class Memory:
         except MemoryRefused as error:
             if force or dry_run:
                 raise
-            return dream.DreamResult(given_up=str(error), completed=False)
+            return DreamResult(given_up=str(error), completed=False)
 
     def remember(
         self,
