@@ -56,8 +56,8 @@ POINTING = CUES["pointing"]  # such a sentence needs the one before it
 SUBJECTLESS, PRAISE = CUES["subjectless"], CUES["praise"]
 LINK = re.compile(  # `no` and `right` only as an answer: `No hooks fire` says something else
     r"(?:(?:(?:but|and|also|so(?! far\b| that\b| long\b| much\b| many\b)|unfortunately|actually|however|then"
-    r"|finally|additionally)\b,?|(?:yes|no|right|exactly|absolutely|correct|indeed|ok(?:ay)?|you'?re right"
-    r"|(?:so )?to answer your question)(?:, absolutely)?(?:[,.:!]| [–—-](?=\s))"
+    r"|finally|additionally)\b,?|(?:yes|no|done|sure|right|exactly|absolutely|correct|indeed|ok(?:ay)?"
+    r"|you'?re right|(?:so )?to answer your question)(?:, absolutely)?(?:[,.:!]| [–—-](?=\s))"
     r"|i(?:'ve| have)? (?:can )?(?:now )?(?:found|see|noticed|confirmed|verified|discovered)"
     r"(?: it| the (?:\w+ )?\w+)?(?::| [–—-]| that))\s+)+",
     re.IGNORECASE,
