@@ -310,19 +310,13 @@ class Observations(Part):
             _fold_again(db, observation_id, row["was"])
             return read(Merge, row)
 
-    def hidden(self, project_id: int) -> list[HiddenObservation]:
-        """The latest first."""
-        return self._db.all(HiddenObservation, "hidden", "of_project", project_id=project_id)
-
-    def hidden_page(
-        self, project_ids: Iterable[int], before: Cursor | None, limit: int
+    def hidden(
+        self, project_ids: Iterable[int], before: Cursor | None = None, limit: int = -1
     ) -> list[HiddenObservation]:
-        """The latest first, of these projects; the cursor is (at, observation_id)."""
+        """The latest first, of these projects; the cursor is (at, observation_id). -1: all."""
         at, key = before or TOP
-        ids = json.dumps(list(project_ids))
-        return self._db.all(
-            HiddenObservation, "hidden", "page", project_ids=ids, at=at, id=key, limit=limit
-        )
+        page = {"project_ids": json.dumps(list(project_ids)), "at": at, "id": key, "limit": limit}
+        return self._db.all(HiddenObservation, "hidden", "page", **page)
 
     def get_hidden(self, observation_id: int) -> HiddenObservation | None:
         return self._db.one(HiddenObservation, "hidden", "one", id=observation_id)
