@@ -76,8 +76,8 @@ def _observation(work: Work) -> ObservationDraft | None:
     chosen = _chosen(work)
     if not _is_worth_a_note(work, chosen):
         return None
-    title, source = write_title(work, chosen)
-    chosen = [each for each in chosen if each.text != source and not _is_title(title, each.text)]
+    title = write_title(work, chosen)
+    chosen = [each for each in chosen if not _is_title(title, each.said)]
     reasons = [each for each in chosen if each.why]
     rest = [each for each in chosen if not each.why]
     subtitle = next((each for each in (*reasons, *rest) if len(each.text) <= SUBTITLE - 2), None)
@@ -285,7 +285,7 @@ def write_summary(turn: Turn) -> SummaryDraft | SummarySkipped:
     learned = _answers(main)
     done = [each for each in chosen if DID.match(each.said) and not each.why][:3]
     completed = [quote(said, FACT) for said in _texts(done)] if main.modified else []
-    title = write_title(main, chosen)[0]
+    title = write_title(main, chosen)
     if not completed and not main.commits and DID.match(title):
         completed = [end_sentence(title)]
     for work in works:
