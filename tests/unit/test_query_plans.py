@@ -30,6 +30,7 @@ WHOLE = {
     "how_many_vectors": {"document_vectors"},
     "how_many": {"documents"},
     "health": {"documents", "document_vectors", "unindexed"},
+    "newest": {"sqlite_sequence"},
     "waiting": {"unindexed"},
     "waiting_count": {"unindexed"},
     "trigger": {"sqlite_master"},

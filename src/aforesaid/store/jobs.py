@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aforesaid.clock import DAY
-from aforesaid.model.jobs import DRAFT, MAX_TRIES, OBSERVE, Again, Fenced, Job, JobRow, QueueState
+from aforesaid.model.jobs import DRAFT, MAX_TRIES, OBSERVE, Again, Fenced, Job, QueueState
 from aforesaid.model.observations import Author, Doubt, ObservationDraft, SummaryDraft, stored_type
 from aforesaid.model.sessions import UNTITLED, SessionTitle
 from aforesaid.store.database import Connection, Part, Row
@@ -135,13 +135,13 @@ class Jobs(Part):
     def next_due(self) -> int | None:
         return self._db.value(int, "jobs", "next_due")
 
-    def skipped(self) -> list[JobRow]:
+    def skipped(self) -> list[Job]:
         """The latest first, and not all of many."""
-        return self._db.all(JobRow, "jobs", "skipped", limit=LISTED)
+        return self._db.all(Job, "jobs", "skipped", limit=LISTED)
 
-    def pending(self) -> list[JobRow]:
+    def pending(self) -> list[Job]:
         """Those that are due first, and not all of many."""
-        return self._db.all(JobRow, "jobs", "pending", limit=LISTED)
+        return self._db.all(Job, "jobs", "pending", limit=LISTED)
 
     def count_pending(self, session_id: int) -> int:
         return self._db.number("jobs", "pending_of_session", session_id=session_id)

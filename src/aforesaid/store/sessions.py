@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aforesaid.model.observations import Summary, SummaryDraft
-from aforesaid.model.search import Injection, InjectionRow, MemoryInjection, MemoryInjectionRow
+from aforesaid.model.search import Injection, MemoryInjection
 from aforesaid.model.sessions import (
     COMMAND,
     EVERYTHING,
@@ -19,9 +19,7 @@ from aforesaid.model.sessions import (
     Mark,
     Pause,
     Prompt,
-    PromptRow,
     Session,
-    SessionFilter,
     place_of,
 )
 from aforesaid.store.database import Connection, Part, Row
@@ -72,13 +70,20 @@ class Sessions(Part):
             keep_place(db, project_id)
             db.run("projects", "drop_if_empty", id=project_id)
 
-    def page(self, wanted: SessionFilter, before: Cursor | None, limit: int) -> list[Session]:
+    def page(
+        self,
+        before: Cursor | None,
+        limit: int,
+        *,
+        project_id: int | None = None,
+        agent: str | None = None,
+        status: str | None = None,
+    ) -> list[Session]:
         """The latest first; the cursor is (last_event_at, id)."""
-        if wanted.project_id is not None:
+        name = "sessions_of_status" if status else "sessions_anywhere"
+        if project_id is not None:
             name = "sessions_of_project"
-        else:
-            name = "sessions_of_status" if wanted.status else "sessions_anywhere"
-        given = {"project_id": wanted.project_id, "status": wanted.status, "agent": wanted.agent}
+        given = {"project_id": project_id, "status": status, "agent": agent}
         return self._sessions_behind(name, before, limit=limit, **given)
 
     def in_period(
@@ -104,9 +109,6 @@ class Sessions(Part):
         for session, *mark in rows:
             found[session].append(Mark._make(mark))
         return found
-
-    def prompt_rows(self, session_id: int) -> list[PromptRow]:
-        return self._db.all(PromptRow, "listings", "prompts", session_id=session_id)
 
     def agents(self, ids: Iterable[int]) -> Mapping[int, str]:
         rows = self._db.rows("listings", "agents_of_sessions", ids=json.dumps(list(ids)))
@@ -223,13 +225,13 @@ class Injections(Part):
     def _add(self, name: str, injected: Iterable[object], **values: object) -> None:
         with self._db.transaction() as db:
             for one in injected:
-                db.run("injections", name, **values, **columns(one))
+                db.run("injections", name, **columns(one) | values)
 
-    def for_session(self, session_id: int) -> list[InjectionRow]:
+    def for_session(self, session_id: int) -> list[Injection]:
         """In the order in which it was injected."""
-        return self._db.all(InjectionRow, "injections", "in_session", session_id=session_id)
+        return self._db.all(Injection, "injections", "in_session", session_id=session_id)
 
-    def memories_for_session(self, session_id: int) -> list[MemoryInjectionRow]:
+    def memories_for_session(self, session_id: int) -> list[MemoryInjection]:
         """In the order in which they were injected."""
         name = "memories_in_session"
-        return self._db.all(MemoryInjectionRow, "injections", name, session_id=session_id)
+        return self._db.all(MemoryInjection, "injections", name, session_id=session_id)

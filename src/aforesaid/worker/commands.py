@@ -60,8 +60,8 @@ class Commands:
             "remember": self._remember,
             "memories-changed": self._memories_changed,
             "dream": self._dream,
-            "backfill-begin": self.service.backfill.begin,
-            "backfill-progress": self.service.backfill.progress,
+            "backfill-begin": self.service.transcripts.begin_import,
+            "backfill-progress": self.service.transcripts.import_progress,
         }
 
     def pin(self, request: Json) -> Json:

@@ -30,7 +30,7 @@ from aforesaid.worker.jobs import (
 from aforesaid.worker.maintenance import FileWatchdog, Housekeeper
 from aforesaid.worker.memory import MemoryWork
 from aforesaid.worker.purge import Purger
-from aforesaid.worker.reconcile import Backfill, Reconciler, TranscriptThread
+from aforesaid.worker.reconcile import Reconciler, TranscriptThread
 from aforesaid.worker.rpc import Answer, Handler
 from aforesaid.worker.web import Web
 
@@ -101,12 +101,11 @@ class Service(Loop):
         self.reconciler = Reconciler(
             context, boring=boring, replay_since=recovery_log.replay_since(paths)
         )
-        self.backfill = Backfill(Reconciler(context, boring=boring, importing=True))
         self.transcripts = TranscriptThread(
             self.reconciler,
+            Reconciler(context, boring=boring, importing=True),
             on_healed=self._healed,
             on_looked=self._looked,
-            backfill=self.backfill,
         )
         self.purger = Purger(
             context,
@@ -192,7 +191,7 @@ class Service(Loop):
             "queue": asdict(queue),
             "redacted": dict(context.redacted),
             "index": asdict(context.store.index.health()),
-            "import": self.backfill.under_way(),
+            "import": self.transcripts.describe_imports(),
             "paused": context.pauses.status(),
         }
 

@@ -56,8 +56,9 @@ POINTING = CUES["pointing"]  # such a sentence needs the one before it
 SUBJECTLESS, PRAISE = CUES["subjectless"], CUES["praise"]
 LINK = re.compile(  # `no` and `right` only as an answer: `No hooks fire` says something else
     r"(?:(?:(?:but|and|also|so(?! far\b| that\b| long\b| much\b| many\b)|unfortunately|actually|however|then"
-    r"|finally|additionally)\b,?|(?:yes|no|right|exactly|absolutely|correct|indeed|ok(?:ay)?|you'?re right"
-    r"|(?:so )?to answer your question)(?:, absolutely)?(?:[,.:!]| [–—-](?=\s))"
+    r"|finally|additionally)\b,?|(?:yes|no|done|sure|right|exactly|absolutely|correct|indeed|ok(?:ay)?"
+    r"|you'?re right|(?:so )?to answer your question)(?:, absolutely)?(?:[,.:!]| [–—-](?=\s))"
+    r"|looking (?:back )?at [^,.]{3,60},"
     r"|i(?:'ve| have)? (?:can )?(?:now )?(?:found|see|noticed|confirmed|verified|discovered)"
     r"(?: it| the (?:\w+ )?\w+)?(?::| [–—-]| that))\s+)+",
     re.IGNORECASE,
@@ -86,6 +87,7 @@ class Chosen:
     why: bool
     order: int
     place: str = CLOSING
+    item: bool = False  # of a list
 
     @property
     def text(self) -> str:
@@ -120,7 +122,12 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         return 0.0, False
     wide = WIDE.search(said) is not None
     least = LEAST_WIDE if wide else LEAST
-    if len(said) < least or said.endswith(("?", "？")) or is_chat(said):
+    if (
+        len(said) < least
+        or said.endswith(("?", "？"))
+        or is_chat(said)
+        or ASKS.match(passage.label)
+    ):
         return 0.0, False
     words = [word for word in said.split() if word[0] not in "`(" or " " in word]
     if said.endswith(":") or said[0] == "/" or (not wide and len(words) < LEAST_WORDS):
@@ -173,7 +180,9 @@ def choose(texts: Iterable[tuple[str, str]]) -> list[Chosen]:
             points, why = score(passage, place)
             least = WORTH_BETWEEN if place == BETWEEN else WORTH
             if points >= least and (why or place != BETWEEN):
-                found.append(Chosen(passage.text, passage.lead, points, why, order, place))
+                found.append(
+                    Chosen(passage.text, passage.lead, points, why, order, place, passage.item)
+                )
     return without_repetitions(_last_causes(found))
 
 

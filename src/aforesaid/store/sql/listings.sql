@@ -47,9 +47,6 @@ SELECT o.session_id, o.id, o.at, o.type, substr(coalesce(o.title, o.subtitle, ''
 FROM json_each(:ids) AS wanted CROSS JOIN visible_observations AS o ON o.session_id = wanted.value
 WHERE o.repeats IS NULL AND o.at >= :since AND o.at < :until ORDER BY o.session_id, o.at, o.id;
 
--- name: prompts
-SELECT id, number, at, text FROM prompts WHERE session_id = :session_id ORDER BY number;
-
 -- name: spent_in_session
 SELECT '' AS label, count(*) AS requests, coalesce(sum(sent), 0) AS sent,
        coalesce(sum(cached), 0) AS cached, coalesce(sum(received), 0) AS received,

@@ -85,7 +85,7 @@ GROUP BY f.path ORDER BY observations DESC, changes DESC, last_at DESC, f.path L
 SELECT * FROM summaries WHERE id = :id;
 
 -- name: prompt
-SELECT session_id, number, at, text FROM prompts WHERE id = :id;
+SELECT * FROM prompts WHERE id = :id;
 
 -- name: event
 SELECT e.id, e.session_id, s.project_id, e.at, e.tool, coalesce(t.text, '') AS text, 0.0 AS score, e.origin
