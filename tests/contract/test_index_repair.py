@@ -167,7 +167,7 @@ def test_vectors_of_another_encoder_are_made_again(tmp_path: Path) -> None:
         store = opened(tmp_path, encoder)
         written(store, "Pump mended")
         list(index(store, AGENTS))
-        assert store.index.count_vectors() == {encoder.name: store.index.health().documents}
+        assert store.index.health().vectors == store.index.health().documents
         store.close()
 
 
@@ -204,6 +204,20 @@ def test_what_is_indexed_again_takes_its_own_place(tmp_path: Path) -> None:
     assert before is not None
     assert after is not None
     assert np.allclose(np.sort(before.context), np.sort(after.context), atol=1e-4)
+
+
+def test_the_number_of_an_event_is_not_given_again(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    memory = written(store, "Pump mended")
+    list(index(store, AGENTS))
+    with store.database.transaction() as connection:
+        newest = connection.execute("SELECT max(id) FROM events").fetchone()[0]
+        connection.execute("DELETE FROM events WHERE id = ?", (newest,))
+    assert store.index.unread_events(10) == []
+    told = Told(memory.project_id, session="next")
+    told.at = memory.at + 1
+    store.events.add([told.tool("t-next")], told.at)
+    assert [each.event.id for each in store.index.unread_events(10)] == [newest + 1]
 
 
 def test_a_session_that_moves_takes_its_events_along(tmp_path: Path) -> None:
