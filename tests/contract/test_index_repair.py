@@ -21,6 +21,7 @@ from aforesaid.store import search_index
 from aforesaid.store.search_index import LONGEST_REST, SHORTEST_REST
 from aforesaid.store.store import Store
 from aforesaid.worker.indexing import index
+from tests.support.arrivals import Told
 from tests.support.blank import laid
 from tests.support.finding import assert_index_is_sound, search
 from tests.support.memory import Memory
