@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aforesaid.memory.extraction.extract import statements_by_rules
-from aforesaid.memory.extraction.rules import Statement
+from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.model.memories import USER, Message
 from aforesaid.text import one_line
 from benchmarks.notes import half_of

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.extraction.drafts import Draft, DroppedDraft
-from aforesaid.memory.extraction.extract import (
-    apply_statements,
+from aforesaid.memory.extraction.by_model import (
+    Dropped,
     build_extraction_request,
     may_teach,
     parse_extraction,
-    statements_by_rules,
 )
-from aforesaid.memory.extraction.rules import Statement
+from aforesaid.memory.extraction.extract import apply_statements
+from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.memory.folders import Folder, Places
 from aforesaid.memory.replies import Unusable
 from aforesaid.model.memories import OF_PROJECT, OF_USER, Memory, Message
@@ -43,7 +42,7 @@ class Outcome:
     found: list[tuple[Expected, Memory | None]] = field(default_factory=list)
     wrong: list[Memory] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
-    dropped: list[DroppedDraft] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     replies: list[str] = field(default_factory=list)
 
     @property
@@ -80,8 +79,7 @@ def _outcome(talk: Dialogue, model: Model | None, asked: Asked, *, rules: bool) 
             for memory in talk.existing:
                 change.write(memory)
         for number, messages in enumerate(talk.turns()):
-            said = statements_by_rules(messages) if rules or not model else []
-            taken: list[Statement | Draft] = [*said]
+            taken = statements_by_rules(messages) if rules or not model else []
             if model and may_teach(messages):
                 known = [each.memory for each in memories.all().memories]
                 taken += _asked(model, messages, known, asked, outcome)
@@ -96,7 +94,7 @@ def _asked(
     known: Sequence[Memory],
     asked: Asked,
     outcome: Outcome,
-) -> Sequence[Draft]:
+) -> Sequence[Statement]:
     answer = asked.ask(model, build_extraction_request(messages, known))
     if not isinstance(answer, Reply):
         return ()
@@ -106,7 +104,7 @@ def _asked(
         asked.unreadable += 1
         return ()
     outcome.dropped += read.dropped
-    return read.drafts
+    return read.statements
 
 
 def _judge(outcome: Outcome, after: dict[str, Memory]) -> None:
@@ -158,7 +156,7 @@ def tabled(title: str, outcomes: Sequence[Outcome], asked: Asked) -> table.Table
     made.add("dialogues with nothing to keep, left alone", table.share(quiet, len(idle)), "")
     if asked.requests:
         dropped = sum(len(each.dropped) for each in outcomes)
-        made.add("drafts refused by code", f"{dropped}", "")
+        made.add("proposals refused by code", f"{dropped}", "")
         asked.add_to(made, "memory that is right", right)
     return made
 
@@ -187,7 +185,7 @@ def _faults(outcome: Outcome) -> Iterator[str]:
     for name in outcome.changed:
         yield f"  changed wrongly: {name}"
     for each in outcome.dropped:
-        yield f"  refused, {each.why}: {one_line(each.draft.description, SHOWN)}"
+        yield f"  refused, {each.why}: {one_line(each.text, SHOWN)}"
 
 
 def _hits(found: Sequence[Memory | None]) -> int:

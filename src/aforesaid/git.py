@@ -9,22 +9,20 @@ not used, because they could present another repository's history as this one's.
 without-trust.md.
 """
 
-import atexit
 import hashlib
 import os
 import re
 import resource
 import selectors
-import shutil
 import signal
 import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import IO
 
@@ -37,7 +35,7 @@ OUTPUT_BYTES = 16 << 20
 MEMORY_BYTES = 1 << 30  # of git's heap: an object of a few bytes may claim to be gigabytes long
 HAS_LIMITS = hasattr(resource, "prlimit")  # of a process that was started: Linux alone
 COMMIT_CPU_SECONDS = 2  # to find one commit; milliseconds in an ordinary repository
-RETRY_SECONDS = (60.0, 300.0, 1800.0)  # after the first, second and every later timeout
+RETRY_SECONDS = 300.0  # after a timeout
 SYMREFS = 5  # a ref that names a ref; more is a loop
 
 OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -156,9 +154,8 @@ class Checkout:
         return found if OBJECT_ID.fullmatch(found) else None
 
 
-# Questions that git did not answer in time, by repository and command: how often, and not before when they
-# are asked again.
-_timeouts: dict[tuple[Path, str], tuple[int, float]] = {}
+# Questions that git did not answer in time, by repository and command: when they may be asked again.
+_timeouts: dict[tuple[Path, str], float] = {}
 
 
 def find_checkout(directory: str) -> Checkout | Path | None:
@@ -243,22 +240,22 @@ def list_files_in_work(checkout: Checkout, commits: int, seconds: float) -> list
         return []
     options = ("--name-only", *DIFF_OPTIONS)
     last = ("log", *options, "--format=", "-n", str(commits), checkout.head, "--")
-    running: list[subprocess.Popen[bytes] | None] = []
     path = checkout.git_dir / "index"
     index = read_regular(path, TABLE_BYTES)
     listed = b""
-    with _open_copy(index or b"") as copy, suppress(OSError, GitUnavailable):
-        running.append(_start(checkout, last))
+    with suppress(OSError, GitFailed, GitUnavailable), ExitStack() as stack:
+        running = [stack.enter_context(_running(checkout, last))]
         if index is not None:
+            copy = stack.enter_context(_open_copy(index))
             # Git compares the time of a file with that of the index to know whether to look into it.
             modified = path.lstat().st_mtime_ns
             os.utime(copy.fileno(), ns=(modified, modified))
             env = {"GIT_INDEX_FILE": f"/dev/fd/{copy.fileno()}", "GIT_WORK_TREE": str(checkout.top)}
             diff = ("diff", *options, checkout.head, "--")
-            running.insert(0, _start(checkout, diff, env, (copy.fileno(),)))
-    for process in filter(None, running):
-        with suppress(GitFailed, GitUnavailable, OSError):
-            listed += _finish(process, seconds)
+            running.insert(0, stack.enter_context(_running(checkout, diff, env, (copy.fileno(),))))
+        for process in running:
+            with suppress(GitFailed, GitUnavailable, OSError):
+                listed += _read_output(process, seconds)
     names = listed.decode("utf-8", "replace").split("\0")
     return [name for each in names if (name := each.strip("\n"))]
 
@@ -277,103 +274,74 @@ def _ask(checkout: Checkout, *arguments: str, cpu_seconds: int | None = None) ->
     `cpu_seconds`, a repository that takes more processor time fails, and a timeout means that the machine is
     slow. Where that cannot be limited, a timeout is a failure, too."""
     key = checkout.common_dir, arguments[0]
-    count, not_before = _timeouts.get(key, (0, 0.0))
     try:
-        if time.monotonic() < not_before:
+        if time.monotonic() < _timeouts.get(key, 0.0):
             raise GitTimeout
-        output = _run(checkout, arguments, cpu_seconds)
+        with _running(checkout, arguments) as process:
+            if cpu_seconds is not None:
+                _limit(process, "RLIMIT_CPU", cpu_seconds)
+            output = _read_output(process, SECONDS)
     except GitTimeout:
-        if time.monotonic() >= not_before:
-            delay = RETRY_SECONDS[min(count, len(RETRY_SECONDS) - 1)]
-            _timeouts[key] = count + 1, time.monotonic() + delay
+        if time.monotonic() >= _timeouts.get(key, 0.0):
+            _timeouts[key] = time.monotonic() + RETRY_SECONDS
         if cpu_seconds is not None and not HAS_LIMITS:
             return b""
         raise
+    except (GitFailed, OSError):
+        output = b""
     _timeouts.pop(key, None)
     return output
 
 
-def _run(checkout: Checkout, arguments: Sequence[str], cpu_seconds: int | None) -> bytes:
-    try:
-        process = _start(checkout, arguments)
-        if process is None:
-            return b""
-        if cpu_seconds is not None:
-            _limit(process, "RLIMIT_CPU", cpu_seconds)
-        return _finish(process, SECONDS)
-    except (GitFailed, OSError):
-        return b""
-
-
-def _start(
+@contextmanager
+def _running(
     checkout: Checkout,
     arguments: Sequence[str],
     env: Mapping[str, str] | None = None,
     passed: Sequence[int] = (),
-) -> subprocess.Popen[bytes] | None:
-    """Start git in a git directory of our own, with the repository's objects; None if it has none of its own.
-    `passed`: descriptors that git may use. Raises GitUnavailable."""
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Git in an empty git directory of its own, with the repository's objects. `passed`: descriptors that git
+    may use. Raises GitFailed if the repository has no objects of its own, and GitUnavailable."""
     objects, program = checkout.own_objects, find_program("git")
     if objects is None:
-        return None
+        raise GitFailed
     if program is None:
         raise GitUnavailable
     sha256 = checkout.config.get("extensions.objectformat", "").lower() == "sha256"
     options = [word for option in OPTIONS for word in ("-c", option)]
     command = [program, "--literal-pathspecs", "--no-replace-objects", "--no-pager", *options]
-    try:
-        git_dir = _private_git_dir(os.getpid(), sha256)
-        if not _is_intact(git_dir, sha256):
-            _private_git_dir.cache_clear()
-            git_dir = _private_git_dir(os.getpid(), sha256)
-        asked = _environment(git_dir) | {"GIT_OBJECT_DIRECTORY": str(objects)} | dict(env or {})
-        if read_regular(checkout.common_dir / "shallow", TABLE_BYTES):
-            asked["GIT_SHALLOW_FILE"] = str(checkout.common_dir / "shallow")
-        process = subprocess.Popen(
-            [*command, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=git_dir,
-            env=asked,
-            umask=0o077,
-            pass_fds=passed,
-            start_new_session=True,
-        )
-    except (OSError, ValueError):
-        raise GitUnavailable from None
-    _limit(process, "RLIMIT_DATA", MEMORY_BYTES)
-    return process
+    with tempfile.TemporaryDirectory(prefix="aforesaid-git-", ignore_cleanup_errors=True) as folder:
+        try:
+            create_repository(Path(folder), config=SHA256_CONFIG if sha256 else "")
+            asked = _environment(folder) | {"GIT_OBJECT_DIRECTORY": str(objects)} | dict(env or {})
+            if read_regular(checkout.common_dir / "shallow", TABLE_BYTES):
+                asked["GIT_SHALLOW_FILE"] = str(checkout.common_dir / "shallow")
+            process = subprocess.Popen(
+                [*command, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env=asked,
+                umask=0o077,
+                pass_fds=passed,
+                start_new_session=True,
+            )
+        except (OSError, ValueError):
+            raise GitUnavailable from None
+        with process:
+            try:
+                _limit(process, "RLIMIT_DATA", MEMORY_BYTES)
+                yield process
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # whatever it has started ends, too
 
 
 def _limit(process: subprocess.Popen[bytes], name: str, most: int) -> None:
     with suppress(OSError):
         if HAS_LIMITS:
             resource.prlimit(process.pid, getattr(resource, name), (most, most))
-
-
-@cache
-def _private_git_dir(pid: int, sha256: bool) -> Path:
-    """An empty git directory of this process, removed when it ends."""
-    folder = Path(tempfile.mkdtemp(prefix="aforesaid-git-"))
-
-    def remove() -> None:
-        if pid == os.getpid():  # not in a fork of the process that made it
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(remove)
-    create_repository(folder, config=SHA256_CONFIG if sha256 else "")
-    return folder
-
-
-def _is_intact(folder: Path, sha256: bool) -> bool:
-    """Whatever cleans the temporary directory may remove it or a part of it, and somebody else may make
-    another one of that name."""
-    try:
-        ours = folder.lstat().st_uid == os.geteuid()
-    except OSError:
-        return False
-    return ours and _is_git_dir(folder) and (folder / "config").is_file() == sha256
 
 
 def _open_copy(data: bytes) -> IO[bytes]:
@@ -399,20 +367,9 @@ def _has_commit(checkout: Checkout, sha: str) -> bool:
     return digest(b"commit %d\0%s" % (len(content), content)).hexdigest() == sha
 
 
-def _finish(process: subprocess.Popen[bytes], seconds: float) -> bytes:
-    with process:
-        try:
-            output = _read_output(process, time.monotonic() + seconds)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # whatever it has started ends, too
-    if process.returncode != 0:
-        raise GitFailed(f"git ended with {process.returncode}")
-    return output
-
-
-def _read_output(process: subprocess.Popen[bytes], end: float) -> bytes:
+def _read_output(process: subprocess.Popen[bytes], seconds: float) -> bytes:
     """Like `communicate`, with a limit of the output. Waits for the end of the process."""
+    end = time.monotonic() + seconds
     assert process.stdout is not None
     output = bytearray()
     with selectors.DefaultSelector() as waiting:
@@ -432,17 +389,19 @@ def _read_output(process: subprocess.Popen[bytes], end: float) -> bytes:
         process.wait(max(0.0, end - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise GitTimeout from None
+    if process.returncode != 0:
+        raise GitFailed(f"git ended with {process.returncode}")
     return bytes(output)
 
 
-def _environment(git_dir: Path) -> dict[str, str]:
+def _environment(git_dir: str) -> dict[str, str]:
     """All of it: nothing is inherited."""
     return {
         "PATH": search_path(os.environ),
         "LC_ALL": "C",
         "HOME": "/nonexistent",
         "XDG_CONFIG_HOME": "/nonexistent",
-        "GIT_DIR": str(git_dir),
+        "GIT_DIR": git_dir,
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",

@@ -4,29 +4,17 @@ Numbers and names have to occur as they are; of the other words, a set share. No
 sentence, so a statement that cannot be found counts as unsupported.
 """
 
-import re
 from functools import cached_property
 from itertools import chain
 
 from aforesaid import similarity
 from aforesaid.model.prose import split
-from aforesaid.similarity import Sentence, has_token, parse_sentences, parse_statement
+from aforesaid.similarity import Statement, has_token, parse_sentences
 
 KEPT_WORDS = 0.75  # of a sentence, in a text that keeps it
-KNOWN_WORDS = 0.7  # of a proposal, in what the user said
 NEW_WORDS = 0.5  # of a sentence that is a new fact
 LEAST_WORDS = 2  # of a sentence that says something
 ROOT = 6  # letters: `deploys` and `deployments` are one word here
-PIECE = re.compile(
-    r"[;,:]\s+|\s[–—-]\s"
-    r"|\s+(?=(?:but|instead|rather than|in place of|over|better than|more than)\s)",
-    re.IGNORECASE,
-)
-# What follows is not wanted; after `BEHIND` only if something is preferred.
-AGAINST = re.compile(r"(?:instead of|rather than|in place of)\s", re.IGNORECASE)
-BEHIND = re.compile(r"(?:over|better than|more than)\s", re.IGNORECASE)
-PREFERS = re.compile(r"\b(?:prefer|like|love|favou?r)", re.IGNORECASE)
-GOES_ON = re.compile(r"n?or\s", re.IGNORECASE)
 
 
 class KnownText:
@@ -37,7 +25,7 @@ class KnownText:
         self._roots = frozenset(word[:ROOT] for word in self._words if len(word) >= ROOT)
 
     @cached_property
-    def pieces(self) -> tuple[Sentence, ...]:
+    def pieces(self) -> tuple[Statement, ...]:
         clauses = (part for each in self.sentences for part in split(each.text, similarity.CLAUSE))
         return (*self.sentences, *map(similarity.parse_sentence, filter(None, clauses)))
 
@@ -47,37 +35,26 @@ class KnownText:
     def knows(self, word: str) -> bool:
         return word in self._words or (len(word) >= ROOT and word[:ROOT] in self._roots)
 
-    def keeps(self, one: Sentence) -> bool:
+    def keeps(self, one: Statement) -> bool:
         """Whether the text supports the sentence, perhaps in other words or in several sentences."""
         known = sum(map(self.knows, one.about))
         if known < KEPT_WORDS * len(one.about) or not all(map(self.has, one.hard)):
             return False
         # The first word of a sentence may be a name.
-        first = next((word for word in one.statement.order if word in one.words), "")
+        first = next((word for word in one.order if word in one.words), "")
         if first and first not in similarity.WEAK and not self.knows(first):
             return False
         return not self._contradicts(one)
 
-    def _contradicts(self, one: Sentence) -> bool:
+    def _contradicts(self, one: Statement) -> bool:
         """Whether all that is about the same subject says the opposite."""
         near = [(similarity.word_overlap(one.about, each.about), each) for each in self.pieces]
         best = max((score for score, _ in near), default=0.0)
         nearest = (each for score, each in near if score and score >= similarity.SUBJECT * best)
-        return best > 0 and all(
-            similarity.contradicts(one.statement, each.statement) for each in nearest
-        )
+        return best > 0 and all(similarity.contradicts(one, each) for each in nearest)
 
 
-def stands_in(text: str, source: KnownText) -> bool:
-    """Whether the source supports every sentence of a text. Denials are not judged, unlike in `keeps`."""
-    return all(
-        all(map(source.has, each.hard))
-        and sum(map(source.knows, each.about)) >= KNOWN_WORDS * len(each.about)
-        for each in parse_sentences(text)
-    )
-
-
-def lost_sentences(text: str, kept: KnownText) -> tuple[Sentence, ...]:
+def lost_sentences(text: str, kept: KnownText) -> tuple[Statement, ...]:
     telling = (
         each for each in parse_sentences(text) if each.hard or len(each.words) >= LEAST_WORDS
     )
@@ -93,30 +70,3 @@ def invented_facts(text: str, sources: KnownText) -> tuple[str, ...]:
         if new and not strange and len(new) >= NEW_WORDS * len(each.telling):
             found[each.text] = None
     return tuple(found)
-
-
-def contradicts_source(text: str, source: str) -> bool:
-    if any(
-        similarity.has_opposite(one.statement, parse_statement(source))
-        for one in parse_sentences(text)
-    ):
-        return True
-    affirmed, denied = _sides(source)
-    mine, not_mine = _sides(text)
-    if mine & (denied - affirmed):
-        return True
-    known = not_mine & (affirmed | denied)
-    return bool(known) and known <= affirmed - denied
-
-
-def _sides(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    sides: tuple[set[str], set[str]] = set(), set()
-    for each in parse_sentences(text):
-        prefers = PREFERS.search(each.text) is not None
-        denies = False
-        for piece in PIECE.split(each.text):
-            behind = AGAINST.match(piece) or (prefers and BEHIND.match(piece))
-            goes_on = denies and GOES_ON.match(piece) is not None
-            denies = bool(behind) or goes_on or parse_statement(piece).denies
-            sides[denies].update(word for part in parse_sentences(piece) for word in part.about)
-    return frozenset(sides[False]), frozenset(sides[True])

@@ -212,10 +212,9 @@ def everything() -> str:
     [
         everything(),
         json.dumps({"merge": [{"names": [m.name for m in rows()], "body": "All is well.", "why": "x"}]}),
-        json.dumps({"rewrite": [{"name": m.name, "body": "Nothing.", "why": "x"} for m in rows()]}),
         json.dumps({"delete": [m.name for m in rows()]}),
     ],
-    ids=["retired", "merged", "emptied", "deleted"],
+    ids=["retired", "merged", "deleted"],
 )  # fmt: skip
 def test_a_proposal_that_deletes_everything_is_refused(
     memories: Memories, project: Path, said: str
@@ -383,7 +382,8 @@ def test_dates_links_and_files_that_are_gone_are_put_right_by_rules(
     found = get(memories, "moved")
     assert found.description == "We moved on 2026-03-01"
     assert found.body == (
-        "We moved on 2026-03-01, see [[tabs]], a note, [the guide](style-guide.md) and [tabs](tabs.md).\n\n"
+        "We moved on 2026-03-01, see [[tabs]], [a note](never-was.md), [the guide](style-guide.md) and "
+        "[tabs](tabs.md).\n\n"
         "**Possibly stale:** the files it speaks of are gone (a.py, b.py; seen on 2026-05-31)."
     )
     assert found.updated == FIRST + 1  # what it says is as old as before
@@ -423,18 +423,15 @@ def test_no_dream_touches_a_pinned_memory_and_what_is_amiss_with_it_is_told(
     memories = store(home, project, (pinned, here, short, again, more, *moved))
     paths = [memories.places.project.file(name) for name in ("pinned", "here", "short")]
     before = [path.read_bytes() for path in paths]
-    rewritten = [
-        {"name": name, "body": f"{said} More.", "why": "x"} for name in ("pinned", "short")
-    ]
+    gone = [{"name": name, "why": "x"} for name in ("pinned", "short")]
     for around in (
         DreamContext(root=str(project)),
-        by_model(project, json.dumps({"rewrite": rewritten})),
+        by_model(project, json.dumps({"retire": gone})),
     ):
         result = run_dream(memories, around)
         assert [path.read_bytes() for path in paths] == before
         assert result.noticed == (
-            "pinned is pinned and stays as it is: it links to what is no longer there: "
-            "never-was, moved-too",
+            "pinned is pinned and stays as it is: it links to what is no longer there: moved-too",
             "pinned is pinned and stays as it is: the files it speaks of are gone: b.py, c.py",
         )
         assert set(result.noticed) <= set(result.lines)
@@ -489,7 +486,7 @@ def test_a_link_to_a_memory_of_another_project_is_not_dead(home: Paths, project:
     here = Memory("here", "Where to look here", "project", "Look at [[their-port]].")
     memories = store(home, project, (mine, here))
     run_dream(memories, DreamContext(root=str(project)))
-    assert get(memories, "mine").body == "See [[their-port]] and no-such."
+    assert get(memories, "mine").body == "See [[their-port]] and [[no-such]]."
     assert get(memories, "here").body == "Look at [[their-port]]."
 
 

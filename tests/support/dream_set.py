@@ -115,7 +115,7 @@ def reply() -> str:
         "`bin/reindex --all`, which takes 40 minutes.",
         "why": "both are about the search index",
     }
-    return json.dumps({"merge": [merged], "retire": retired, "rewrite": []})
+    return json.dumps({"merge": [merged], "retire": retired})
 
 
 def contents(memories: Memories) -> dict[str, bytes]:

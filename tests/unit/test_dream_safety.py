@@ -4,18 +4,13 @@ import json
 from pathlib import Path
 
 from aforesaid.clock import DAY
-from aforesaid.memory.dream.checks import apply_proposal
-from aforesaid.memory.dream.plan import (
-    MERGE,
-    RETIRE,
-    REWRITE,
-    DroppedFact,
-    Operation,
-    Plan,
+from aforesaid.memory.dream.plan import MERGE, RETIRE, DroppedFact, Operation, Plan
+from aforesaid.memory.dream.proposal import (
     Proposal,
+    apply_proposal,
+    build_dream_request,
     read_proposal,
 )
-from aforesaid.memory.dream.run import build_dream_request
 from aforesaid.memory.replies import Unusable
 from aforesaid.model.memories import AGENT, BY, Memory, StoredMemory
 from tests.support.dream_set import FIRST, rows
@@ -50,10 +45,6 @@ def retire(
     name: str, why: str, by: str | None = None, dropped: tuple[DroppedFact, ...] = ()
 ) -> Operation:
     return Operation(RETIRE, (name,), why, into=by, dropped=dropped)
-
-
-def rewrite(name: str, body: str, why: str, description: str = "") -> Operation:
-    return Operation(REWRITE, (name,), why, description=description, body=body)
 
 
 def stored(each: Memory) -> StoredMemory:
@@ -161,17 +152,11 @@ def test_a_pinned_memory_stays_to_the_byte() -> None:
     everything = (DroppedFact(pinned.body, "not needed"),)
     assert refusal(plan, retire("pinned", "old", "plain", everything)) == "it is pinned"
     plan = planned(pinned, plain)
-    assert "pinned" in refusal(
-        plan, rewrite("pinned", "Start it with `make up` from the root.", WHY)
-    )
-    plan = planned(pinned, plain)
     merged = merge(
         ("plain", "pinned"), "", f"{plain.body} Start it from the root with `make up`.", WHY
     )
     assert "pinned is pinned" in refusal(plan, merged)
 
-    for text in (f"{pinned.body} Do it from the root.", pinned.body.upper()):
-        assert refusal(planned(pinned, plain), rewrite("pinned", text, WHY)) == "it is pinned"
     merged = merge(("plain", "pinned"), "", f"{plain.body} {pinned.body}", WHY)
     assert refusal(planned(pinned, plain), merged) == "pinned is pinned"
     twice = memory("twice", pinned.body, pinned=True)
@@ -310,26 +295,13 @@ def test_what_is_refused_does_not_take_the_rest_with_it_and_nothing_is_changed_t
         planned(PORT, STEPS, OLD, NEW),
         merge(("port", "steps"), "The API", BOTH, WHY),
         retire("port", "again", "new", (DroppedFact(PORT.body, "x"),)),
-        rewrite("steps", "Start it with `make up`. Nadia has the key, too.", WHY),
         retire("old", "it moved", "new"),
         retire("new", "gone", None, (DroppedFact(NEW.body, "x"),)),
-        rewrite("other-1", "The gauge of harbour 7 is read at noon.", WHY),
-        rewrite("other-2", "The gauge of harbour 2 is read at noon.", WHY),
     )
     assert [one.kind for one in plan.operations] == ["merge", "retire"]
     reasons = [refused.why for refused in plan.refused]
     assert "port is in “merge port, steps” already" in reasons[0]
-    assert "steps is in" in reasons[1]
-    assert reasons[2] == "it replaces another one in this dream"
-    assert "“7” stands in none" in reasons[3]
-    assert reasons[4] == "it says the same as before"
-
-
-def test_a_rewrite_keeps_every_fact() -> None:
-    plan = judged(planned(PORT), rewrite("port", "On host4, the API listens on port 8080.", WHY))
-    assert plan.standing["port"].body == "On host4, the API listens on port 8080."
-    short = rewrite("port", "The API listens on host4.", WHY, "Where the API is")
-    assert "loses" in refusal(planned(PORT), short)
+    assert "new is in “old retired, replaced by new” already" in reasons[1]
 
 
 def test_a_memory_that_gives_orders_changes_nothing() -> None:
@@ -356,8 +328,7 @@ def read(reply: str) -> Proposal:
 
 GOOD = (
     '{"merge": [{"names": ["a", "b"], "description": "d", "body": "x\\ny", "why": "w"}],'
-    ' "retire": [{"name": "c", "replaced_by": "a", "why": "v", "dropped": [{"fact": "f", "why": "r"}]}],'
-    ' "rewrite": []}'
+    ' "retire": [{"name": "c", "replaced_by": "a", "why": "v", "dropped": [{"fact": "f", "why": "r"}]}]}'
 )
 READ = (merge(("a", "b"), "d", "x\ny", "w"), retire("c", "v", "a", (DroppedFact("f", "r"),)))
 
@@ -367,10 +338,10 @@ READ = (merge(("a", "b"), "d", "x\ny", "w"), retire("c", "v", "a", (DroppedFact(
     [
         GOOD,
         f"Here is what I propose:\n```json\n{GOOD}\n```\nI hope this helps {{}}",
-        GOOD.replace("]}],", "],}],").replace('"rewrite": []}', '"rewrite": [],}'),
+        GOOD.replace("]}]}", "],}],}"),
         GOOD.replace('"a", "b"', '"a.md", "[b]"'),
         GOOD.replace('"x\\ny"', '"x\ny"'),
-        GOOD[: GOOD.index(', "rewrite"')],  # cut off
+        GOOD[:-1],  # cut off
     ],
 )  # fmt: skip
 def test_replies_are_read_as_they_come(reply: str) -> None:
@@ -380,23 +351,16 @@ def test_replies_are_read_as_they_come(reply: str) -> None:
 
 def test_names_that_nobody_has_are_ignored_with_a_reason() -> None:
     proposal = read(
-        '{"merge": [{"names": ["a", "b", "z"], "body": "x"}, {"names": ["a", "y"], "body": "x"},'
-        ' {"names": ["a", "b"]}], "retire": ["c", {"name": "q"}, {"name": "b", "replaced_by": "r"}],'
-        ' "rewrite": [{"name": "a"}, {"name": "p", "body": "x"}, 7]}'
+        '{"merge": [{"names": ["a", "b", "z"], "body": "x"}, {"names": ["a"], "body": "x"},'
+        ' {"names": ["a", "b"]}], "retire": ["c", {"name": "q"}, {"name": "b", "replaced_by": "r"}]}'
     )
-    assert proposal.operations == (
-        merge(("a", "b"), "", "x", "no reason given"),
-        retire("c", "no reason given"),
-    )
+    assert proposal.operations == (retire("c", "no reason given"),)
     assert [refused.why for refused in proposal.ignored] == [
         "there is no memory called z",
-        "there is no memory called y",
         "it names fewer than two memories",
         "it has no new text",
         "there is no memory called q",
-        "there is no memory called r to replace it",
-        "it has no new text",
-        "there is no memory called p",
+        "there is no memory called r",
     ]
 
 
@@ -436,7 +400,7 @@ def test_the_request_shows_what_fits_with_what_is_alike_side_by_side() -> None:
     example = json.loads(answer)
     known = {line[3:].split(" (")[0] for line in question.splitlines() if line.startswith("## ")}
     assert len(read_proposal(answer, known).operations) == 2  # type: ignore[union-attr]
-    assert set(example) == {"merge", "retire", "rewrite"}
+    assert set(example) == {"merge", "retire"}
 
 
 def test_the_worked_example_passes_our_own_rules() -> None:

@@ -121,7 +121,7 @@ def test_misses_false_ones_and_refusals_are_shown_with_their_dialogue() -> None:
     shown = "\n".join(extraction.explained(outcomes))
     assert shown.startswith("t18 [preference, by the way]\n  user: tabs are better")
     assert "  missed (said otherwise): Haskell" in shown
-    assert "  refused, the user did not say it: Likes Erlang" in shown
+    assert "  refused, the user did not say it: Use Erlang for the parser" in shown
 
 
 def test_what_went_well_is_not_shown() -> None:

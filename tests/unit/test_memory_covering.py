@@ -2,7 +2,7 @@
 
 import pytest
 
-from aforesaid.memory.extraction.drafts import covers, covers_all
+from aforesaid.memory.extraction.extract import covers, covers_all
 from aforesaid.memory.extraction.rules import describe
 from aforesaid.model.memories import PROJECT, Memory
 from tests.support.tables import loop_over

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from aforesaid.memory.extraction.extract import may_teach
+from aforesaid.memory.extraction.by_model import may_teach
 from aforesaid.model.memories import TYPES
 from benchmarks.memory import extraction
 from benchmarks.memory.asked import Asked

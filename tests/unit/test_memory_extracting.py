@@ -27,7 +27,7 @@ DRAFT = json.dumps(
     [
         {
             "type": "project",
-            "name": "audit-log-seven-years",
+            "name": "audit-log-kept-for-seven-years",
             "description": "The audit log is kept for seven years",
             "body": MEANT,
         }
@@ -104,7 +104,7 @@ def test_a_turn_that_is_written_about_anew_was_looked_through_before(desk: Desk)
 def test_a_model_adds_what_was_meant_and_is_not_asked_about_tasks(desk: Desk) -> None:
     model = StubModel(then=DRAFT)
     assert desk.extract(*desk.turn(MEANT), model) is None
-    assert desk.names() == ["audit-log-seven-years"]
+    assert desk.names() == ["audit-log-kept-for-seven-years"]
     desk.extract(*desk.turn("fix the failing test in pump.py"), model)
     assert len(model.requests) == 1
 
@@ -125,7 +125,7 @@ def test_a_model_that_is_away_has_it_tried_again_and_nothing_is_half_done(desk: 
     assert desk.extract(job, session, model) == away
     assert desk.names() == []
     assert desk.extract(job, session, model) is None
-    assert desk.names() == ["audit-log-seven-years", "prefers-tabs"]
+    assert desk.names() == ["audit-log-kept-for-seven-years", "prefers-tabs"]
 
 
 @pytest.mark.parametrize("answer", [Refused("no"), "I would rather not."], ids=["refused", "prose"])
@@ -141,7 +141,7 @@ def test_a_reply_that_cannot_be_read_is_not_used_again(desk: Desk) -> None:
     model = StubModel(["What?"], then=DRAFT)
     desk.extract(job, session, model)
     desk.extract(job, session, model)
-    assert desk.names() == ["audit-log-seven-years"]
+    assert desk.names() == ["audit-log-kept-for-seven-years"]
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left"), MemoryRefused("somebody writes")])

@@ -8,12 +8,8 @@ import pytest
 
 from aforesaid import clock, wiring
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.extraction.extract import (
-    RememberRequest,
-    apply_statements,
-    remember,
-    statements_by_rules,
-)
+from aforesaid.memory.extraction.extract import RememberRequest, apply_statements, remember
+from aforesaid.memory.extraction.rules import statements_by_rules
 from aforesaid.memory.folders import index_line
 from aforesaid.memory.selection import (
     render_catalog,

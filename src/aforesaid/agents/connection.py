@@ -22,6 +22,7 @@ from aforesaid.agents.settings_file import (
     SettingsError,
     SettingsFile,
     child,
+    edit_json,
     load_object,
 )
 from aforesaid.errors import AforesaidError
@@ -76,13 +77,23 @@ class Connection:
     def hooks_file(
         self, path: Path, records: Path, hook_dir: Path, python: Path | None
     ) -> SettingsFile:
-        add = partial(self.add_hooks, hook_dir=hook_dir, python=python)
-        return SettingsFile(path, records, add, self.remove_hooks)
+        return SettingsFile(
+            path,
+            records,
+            lambda text: edit_json(text, partial(self.add_hooks, hook_dir=hook_dir, python=python)),
+            lambda text, _: edit_json(text, self.remove_hooks),
+        )
 
     def server_file(self, path: Path, records: Path, python: Path) -> SettingsFile:
         """A new file is for its owner only: the agent keeps more in it than we do."""
-        add = partial(self.add_server, python=python)
-        return SettingsFile(path, records, add, self.remove_server, mode=0o600, private=True)
+        return SettingsFile(
+            path,
+            records,
+            lambda text: edit_json(text, partial(self.add_server, python=python)),
+            lambda text, keys: edit_json(text, partial(self.remove_server, keep=keys)),
+            mode=0o600,
+            private=True,
+        )
 
     def hook_command(self, hook: str, hook_dir: Path, python: Path | None) -> str:
         """The shell line of a hook; without `python` the script finds one by itself."""
@@ -110,7 +121,7 @@ class Connection:
                 _remove_ours(hooks, event)
                 child(hooks, event, list).append(group)
 
-    def remove_hooks(self, settings: Json, keep: Collection[str]) -> None:  # noqa: ARG002
+    def remove_hooks(self, settings: Json) -> None:
         if "hooks" not in settings:
             return
         hooks = child(settings, "hooks", dict)

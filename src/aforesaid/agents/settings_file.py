@@ -1,9 +1,10 @@
-"""Edits an agent's JSON settings file, and undoes that exactly.
+"""Edits an agent's settings file, and undoes that exactly.
 
-A file is written in the style it had. Where removing our entries would not give the original bytes back, the
-undo record keeps a copy, which is restored as long as the file is as we left it. A file that is not one JSON
-object, or has a key twice, is left alone. A write is atomic, keeps mode and owner, goes to the target of a
-symbolic link (dotfiles managers link settings), and refuses a file that somebody else changed meanwhile.
+The format is a matter of the two functions that edit the text. `edit_json` writes JSON in the style it had;
+what is not one JSON object, or has a key twice, is left alone. Where removing our entries would not give the
+original bytes back, the undo record keeps a copy, which is restored as long as the file is as we left it. A
+write is atomic, keeps mode and owner, goes to the target of a symbolic link (dotfiles managers link
+settings), and refuses a file that somebody else changed meanwhile.
 """
 
 import base64
@@ -76,14 +77,14 @@ class UndoRecord:
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """`add` puts our entries into the parsed settings, once and up to date. `remove` takes them out; it gets
-    the top-level keys that have to stay even if they are empty then. `mode`: of a file that was not there.
-    `private`: the file holds credentials of the client, so no copy of it is kept, only its layout."""
+    """`add` puts our entries into the text, once and up to date. `remove` takes them out; it gets the keys at
+    the top that have to stay even if they are empty then. `mode`: of a file that was not there. `private`: it
+    holds credentials of the client, so no copy of it is kept, only the layout of its JSON."""
 
     path: Path
     records: Path
-    add: Callable[[Json], None]
-    remove: Callable[[Json, Collection[str]], None]
+    add: Callable[[str], str]
+    remove: Callable[[str, Collection[str]], str]
     mode: int = 0o666
     private: bool = False
 
@@ -126,8 +127,8 @@ class SettingsFile:
         made = list(map(str, missing_parents(target_of(change.path))))
         if earlier and not earlier.existed:
             made = [*earlier.made, *made]
-        keys = [] if original is None else list(_parse(original))
-        computed = _edited(change.after, lambda settings: self.remove(settings, keys))
+        keys = _top_level_keys(original)
+        computed = _edited(change.after, lambda text: self.remove(text, keys))
         copied, layout = None, list[str]()
         if original is not None and computed != original:
             if self.private and not _is_blank(original):
@@ -145,11 +146,11 @@ class SettingsFile:
         if record and as_we_left_it and record.original is not None:
             return base64.b64decode(record.original, validate=True)
         keys = record.keys if record else ()
-        after = _edited(data, lambda settings: self.remove(settings, keys))
+        after = _edited(data, lambda text: self.remove(text, keys))
         if record and as_we_left_it and record.layout:
             after = _with_layout(after, record.layout)
         made_by_us = record is not None and not record.existed
-        return None if made_by_us and not _parse(after) else after
+        return None if made_by_us and after.strip() in (b"", b"{}") else after
 
     @property
     def _record_file(self) -> Path:
@@ -203,16 +204,26 @@ def child(
     return found
 
 
-def _edited(data: bytes | None, edit: Callable[[Json], None]) -> bytes:
-    """The same bytes if the edit changes nothing."""
-    text = (data or b"").decode("utf-8")
+def edit_json(text: str, edit: Callable[[Json], None]) -> str:
+    """The same text if the edit changes nothing."""
     settings = load_object(text)
     before = copy.deepcopy(settings)
     edit(settings)
-    return data if data is not None and settings == before else _dump(settings, text)
+    return text if settings == before else _dump(settings, text)
 
 
-def _dump(settings: Json, like: str) -> bytes:
+def _edited(data: bytes | None, edit: Callable[[str], str]) -> bytes:
+    return edit((data or b"").decode("utf-8")).encode()
+
+
+def _top_level_keys(data: bytes | None) -> list[str]:
+    """Of JSON; other formats have none that matter."""
+    with contextlib.suppress(SettingsError, UnicodeError):
+        return list(load_object((data or b"").decode("utf-8")))
+    return []
+
+
+def _dump(settings: Json, like: str) -> str:
     body = like.removeprefix(BOM)
     if not body.strip():
         body = "{}\n"
@@ -227,7 +238,7 @@ def _dump(settings: Json, like: str) -> bytes:
     text = json.dumps(settings, ensure_ascii=body.isascii() and "\\u" in body, **style)
     text += "\n" if body.endswith("\n") else ""
     mark = BOM if like.startswith(BOM) else ""
-    return (mark + (text.replace("\n", "\r\n") if "\r\n" in body else text)).encode()
+    return mark + (text.replace("\n", "\r\n") if "\r\n" in body else text)
 
 
 def _with_layout(data: bytes, layout: list[str]) -> bytes:
@@ -239,10 +250,6 @@ def _with_layout(data: bytes, layout: list[str]) -> bytes:
     mark = BOM if text.startswith(BOM) else ""
     laid_out = "".join(space + token for space, token in zip(layout, [*tokens, ""], strict=True))
     return (mark + laid_out).encode()
-
-
-def _parse(data: bytes) -> Json:
-    return load_object(data.decode("utf-8"))
 
 
 def _refuse_constant(name: str) -> NoReturn:

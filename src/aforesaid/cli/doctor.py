@@ -96,59 +96,48 @@ def _run(check: Check, known: list[Finding]) -> list[Finding]:
     return found
 
 
+def _judge(
+    what: str, problem: str | None, fine: str, fix: str = "", level: str = "fault"
+) -> Finding:
+    return Finding(level, what, problem, fix) if problem else Finding("ok", what, fine)
+
+
 def check_versions() -> Iterator[Finding]:
     sqlite = ".".join(map(str, sqlite3.sqlite_version_info))
     safe = sqlite3.sqlite_version_info >= SQLITE_SAFE
     note = "" if safe else " (below 3.51.3 only one process may write; only the worker does)"
     python = ".".join(map(str, sys.version_info[:3]))
-    detail = f"aforesaid {__version__}, Python {python}, SQLite {sqlite}{note}"
-    yield Finding("ok", "versions", detail)
+    yield Finding(
+        "ok", "versions", f"aforesaid {__version__}, Python {python}, SQLite {sqlite}{note}"
+    )
 
 
 def check_config() -> Iterator[Finding]:
-    file = Paths.of(os.environ).config_file
-    wiring.home()
+    file = wiring.home().paths.config_file
     yield Finding("ok", "config", str(file) if file.exists() else "defaults, no file")
-
-
-def check_provider() -> Iterator[Finding]:
-    home = wiring.home()
-    choice = wiring.provider(home, clock.now)
-    name = choice.author.provider
-    if name in wiring.PACKAGES and find_spec(wiring.PACKAGES[name]) is None:
-        missing = f"{name}: its package is not installed"
-        yield Finding("fault", "provider", missing, extras.install(name))
-        return
-    if parked := (overview.worker_status(home.paths) or {}).get("parked"):
-        yield Finding("warning", "provider", f"{choice.author} does not answer: {parked['why']}")
-    else:
-        yield Finding("ok", "provider", f"{choice.author}: {choice.why}")
 
 
 def check_folders() -> Iterator[Finding]:
     paths = Paths.of(os.environ)
     try:
         paths.make()
-    except OSError as error:
-        fix = f"move {error.filename} away, or make it a directory of yours"
-        yield Finding("fault", "folders", str(error), fix)
-        return
-    except ConfigError as error:
-        yield Finding("fault", "folders", str(error), "chown, or AFORESAID_HOME")
+    except (ConfigError, OSError) as error:
+        taken = getattr(error, "filename", None)
+        fix = f"move {taken} away, or make it a directory of yours"
+        yield Finding("fault", "folders", str(error), fix if taken else "chown, or AFORESAID_HOME")
         return
     wrong = []
     for root in {paths.config, paths.data, paths.state}:
         for path in chain([root], (Path(entry.path) for entry in walk(root))):
-            try:
+            with suppress(FileNotFoundError):  # the worker has just removed it
                 status = path.lstat()
-            except FileNotFoundError:  # the worker has just removed it
-                continue
-            if status.st_uid != os.getuid():
-                wrong.append((path, f"belongs to user {status.st_uid}", f"chown {os.getuid()}"))
-            elif paths.memory in path.parents:
-                continue  # people create files there, with their own modes; the folder is private
-            elif not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o077:
-                wrong.append((path, f"mode {stat.S_IMODE(status.st_mode):o}", "chmod go-rwx"))
+                if status.st_uid != os.getuid():
+                    wrong.append((path, f"belongs to user {status.st_uid}", f"chown {os.getuid()}"))
+                    continue
+                mode = 0 if stat.S_ISLNK(status.st_mode) else stat.S_IMODE(status.st_mode)
+                # People create memories, with their own modes; the folder is private.
+                if mode & 0o077 and paths.memory not in path.parents:
+                    wrong.append((path, f"mode {mode:o}", "chmod go-rwx"))
     for path, why, fix in wrong[:LISTED]:
         yield Finding("fault", "privacy", f"{path}: {why}", f"{fix} {shlex.quote(str(path))}")
     if not wrong:
@@ -157,18 +146,15 @@ def check_folders() -> Iterator[Finding]:
 
 def check_captures() -> Iterator[Finding]:
     paths = Paths.of(os.environ)
-    if unwritable := write_problem(paths):
-        fix = f"make {paths.spool} and {paths.data} writable, with free space"
-        yield Finding("fault", "spool", unwritable, fix)
-    else:
-        yield Finding("ok", "spool", str(paths.spool))
+    fix = f"make {paths.spool} and {paths.data} writable, with free space"
+    yield _judge("spool", write_problem(paths), str(paths.spool), fix)
     store = None
     with suppress(AforesaidError):
         store = wiring.open_for_reading(paths)
     if lost := describe_lost_events(paths, store):
-        known = describe_lost_events(paths, store, unreported_only=True) is None
+        new = describe_lost_events(paths, store, unreported_only=True) and lost
         fix = f"free space on the disk; reported for 30 days, or delete {paths.capture_failures}"
-        yield Finding("ok" if known else "warning", "spool", lost, "" if known else fix)
+        yield _judge("spool", new, lost, fix, "warning")
 
 
 def check_disk() -> Iterator[Finding]:
@@ -176,11 +162,9 @@ def check_disk() -> Iterator[Finding]:
     room = measure(home.paths, home.settings)
     most = sorted(sizes(home.paths).items(), key=lambda each: -each[1])[:4]
     used = ", ".join(f"{name} {-(-size // MB):,} MB" for name, size in most)
-    if room.warning:
-        fix = "aforesaid config set limits.home_mb, or free space on the disk"
-        yield Finding("warning", "disk", f"{room.warning}; largest: {used}", fix)
-    else:
-        yield Finding("ok", "disk", f"{-(-room.used // MB):,} MB: {used}")
+    full = room.warning and f"{room.warning}; largest: {used}"
+    fix = "aforesaid config set limits.home_mb, or free space on the disk"
+    yield _judge("disk", full, f"{-(-room.used // MB):,} MB: {used}", fix, "warning")
     for folder in {home.paths.data, home.paths.state}:
         if why := why_shared(folder):
             fix = "set AFORESAID_HOME, or XDG_DATA_HOME and XDG_STATE_HOME, to a local disk"
@@ -201,10 +185,8 @@ def check_database() -> Iterator[Finding]:
     except StoreMissing:
         deleted = rpc.running_pid(paths) is not None and not paths.database.exists()
         what = "the file was deleted while the worker runs" if deleted else None
-        if what := what or overview.lost_database(wiring.home()):
-            yield Finding("warning", "database", what, RESTART)
-        else:
-            yield Finding("ok", "database", "none yet; the worker creates it")
+        what = what or overview.lost_database(wiring.home())
+        yield _judge("database", what, "none yet; the worker creates it", RESTART, "warning")
         return
     except AforesaidError as error:
         yield Finding("fault", "database", str(error), RESTART)
@@ -223,54 +205,55 @@ def check_database() -> Iterator[Finding]:
 def check_recoveries() -> Iterator[Finding]:
     home = wiring.home()
     since = clock.now() - REPORTED_FOR
-    lately = [each for each in recovery_log.load_all(home.paths) if each.at > since]
-    for account in lately:
-        if account.what != recovery_log.BY_HAND and account.done:
+    for account in recovery_log.load_all(home.paths):
+        if account.at > since and account.what != recovery_log.BY_HAND and account.done:
             level = "ok" if account.seen else "warning"
             yield Finding(level, "recovery", account.message)
     recovery_log.mark_seen(home.paths)
-    kept = len(recovery_log.load_all(home.paths))
-    if not lately and kept:
-        folder = home.paths.damaged
-        yield Finding("ok", "recovery", f"{count(kept, 'damaged database')} kept in {folder}")
 
 
 def check_backups() -> Iterator[Finding]:
     """Is there one, and is it young enough? `aforesaid backup check` checks the backups themselves."""
     home = wiring.home()
     every = home.settings.number("backup.every_hours") * HOUR
-    database = home.paths.database
-    found = wiring.backup_repository(home, clock.now).all()
-    if every and found and database.exists():
+    found, late = wiring.backup_repository(home, clock.now).all(), None
+    with suppress(FileNotFoundError):
         # What has not changed since needs no new backup.
-        written, last = database.stat().st_mtime_ns // 1_000_000, found[0].manifest.made_at
-        if written - last > LATE * every:
-            age = clock.age(last, now=written)
+        written = home.paths.database.stat().st_mtime_ns // 1_000_000
+        if every and found and written - found[0].manifest.made_at > LATE * every:
+            age = clock.age(found[0].manifest.made_at, now=written)
             late = f"the last one is {age} older than what is remembered"
-            yield Finding("warning", "backups", late, "aforesaid backup; aforesaid worker logs")
-            return
-    yield Finding("ok", "backups", overview.backup_line(home))
+    fix = "aforesaid backup; aforesaid worker logs"
+    yield _judge("backups", late, overview.backup_line(home), fix, "warning")
 
 
 def check_worker() -> Iterator[Finding]:
     paths = Paths.of(os.environ)
     found = overview.worker_status(paths)
     if found is None:
-        if note := not_recording(paths):
-            yield Finding("fault", "worker", note, "fix what it names, then aforesaid worker start")
-        else:
-            yield Finding("ok", "worker", "not running; the next capture starts it")
-        return
-    if "error" in found:
+        fix = "fix what it names, then aforesaid worker start"
+        yield _judge("worker", not_recording(paths), "not running; the next capture starts it", fix)
+    elif "error" in found:
         yield Finding("fault", "worker", found["error"], RESTART)
-        return
-    if found["version"] != __version__:
-        what = f"it is version {found['version']}, this is {__version__}"
-        yield Finding("warning", "worker", what, RESTART)
-    if found["fault"]:
-        yield Finding("fault", "worker", found["fault"], "aforesaid worker logs")
     else:
-        yield Finding("ok", "worker", f"answers, pid {found['pid']}")
+        if found["version"] != __version__:
+            what = f"it is version {found['version']}, this is {__version__}"
+            yield Finding("warning", "worker", what, RESTART)
+        fine = f"answers, pid {found['pid']}"
+        yield _judge("worker", found["fault"], fine, "aforesaid worker logs")
+
+
+def check_provider() -> Iterator[Finding]:
+    home = wiring.home()
+    choice = wiring.provider(home, clock.now)
+    name = choice.author.provider
+    if name in wiring.PACKAGES and find_spec(wiring.PACKAGES[name]) is None:
+        missing = f"{name}: its package is not installed"
+        yield Finding("fault", "provider", missing, extras.install(name))
+        return
+    parked = (overview.worker_status(home.paths) or {}).get("parked")
+    silent = parked and f"{choice.author} does not answer: {parked['why']}"
+    yield _judge("provider", silent, f"{choice.author}: {choice.why}", level="warning")
 
 
 def check_search() -> Iterator[Finding]:
@@ -280,11 +263,13 @@ def check_search() -> Iterator[Finding]:
         return
     with suppress(StoreMissing):
         index = overview.index_health(home.settings, wiring.open_for_reading(home.paths))
-        running = overview.worker_status(home.paths)
-        if few := overview.missing_vectors(index, running):
-            yield Finding("warning", "search", *few)
-        else:
-            yield Finding("ok", "search", index_line(asdict(index)))
+        few = overview.missing_vectors(index, overview.worker_status(home.paths))
+        what, fix = few or (None, "")
+        yield _judge("search", what, index_line(asdict(index)), fix, "warning")
+
+
+def check_hooks() -> Iterator[Finding]:
+    return overview.check_hooks(os.environ, Path.cwd())
 
 
 def check_server() -> Iterator[Finding]:
@@ -307,31 +292,24 @@ def check_server() -> Iterator[Finding]:
         return
     if CLIENT.is_plugin_enabled(os.environ):
         yield Finding("ok", "MCP server", f"the {CLIENT.title} plugin has it")
-    elif any(f.level != "warning" for f in overview.check_hooks(os.environ, Path.cwd())):
+    elif any(f.level != "warning" for f in check_hooks()):
         unknown = f"{CLIENT.title} does not know it"
         yield Finding("warning", "MCP server", unknown, "aforesaid install")
 
 
 def _check_server(file: Path, scope: str, command: Path) -> Finding:
-    fix = f"aforesaid install --scope {scope}"
+    fix, fine = f"aforesaid install --scope {scope}", f"installed in {file}"
     if not os.access(command, os.X_OK):
         return Finding("fault", "MCP server", f"{command} cannot be run", fix)
     if scope == "project" and not overview.is_known_python(command):
-        return Finding(
-            "ok", "MCP server", f"installed in {file}; {overview.UNTRIED.format(command)}"
-        )
+        return Finding("ok", "MCP server", f"{fine}; {overview.UNTRIED.format(command)}")
     starts = overview.can_import(command, MODULE)
     if starts is None:
         slow = overview.SLOW.format(command, overview.START_SECONDS)
         fix = "try again when the machine is less busy, or start the client with MCP_TIMEOUT=60000"
         return Finding("warning", "MCP server", f"{slow}, longer than {CLIENT.title} waits", fix)
-    if not starts:
-        return Finding("fault", "MCP server", f"it does not start with {command}", fix)
-    return Finding("ok", "MCP server", f"installed in {file}")
-
-
-def check_hooks() -> Iterator[Finding]:
-    return overview.check_hooks(os.environ, Path.cwd())
+    problem = None if starts else f"it does not start with {command}"
+    return _judge("MCP server", problem, fine, fix)
 
 
 CHECKS: tuple[Check, ...] = (

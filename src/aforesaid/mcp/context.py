@@ -15,16 +15,13 @@ from aforesaid import log, switches, wiring
 from aforesaid.agents.registry import DEFAULT, current_session, project_directory
 from aforesaid.clock import Clock
 from aforesaid.errors import AforesaidError, NotFound, StoreError, StoreMissing
-from aforesaid.freshness import Freshness
 from aforesaid.mcp.tools import BY_NAME
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.ranking import MemoryRanker
-from aforesaid.model.observations import Observation
 from aforesaid.model.sessions import COMMAND, Where, place_of
 from aforesaid.parameters import Misused, read
 from aforesaid.paths import Paths
 from aforesaid.recall import resolve
-from aforesaid.recall.results import HitDetails
 from aforesaid.recall.search import Searcher
 from aforesaid.repository import identify
 from aforesaid.store.store import Store
@@ -147,9 +144,6 @@ class Context:
             repository = self.store.projects.repository(project_id)
             directory = repository.root
         return wiring.memories(home, directory, self.clock, self._env, repository)
-
-    def freshness(self, observation: Observation) -> Freshness:
-        return HitDetails(self.store).freshness_of(observation)
 
     def paused(self) -> str | None:
         """Why nothing of this session is recorded; None where it is."""

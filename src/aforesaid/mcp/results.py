@@ -1,8 +1,5 @@
 """Ids as agents write them, and results as a model reads them: plain text in an envelope, a line per item
-with its cost in tokens.
-
-Everything inside the envelope is foreign text and fenced.
-"""
+with its cost in tokens. Everything inside the envelope is foreign text and fenced."""
 
 import re
 from collections.abc import Iterable
@@ -14,12 +11,12 @@ from aforesaid.mcp.context import Context, Scope
 from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Author, Observation, Summary
 from aforesaid.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY, FoundEvent, Hit
-from aforesaid.model.sessions import Prompt, Session
+from aforesaid.model.sessions import Prompt
 from aforesaid.parameters import Misused
 from aforesaid.recall import render
 from aforesaid.recall.excerpts import without_marks
-from aforesaid.recall.render import item_name
 from aforesaid.recall.resolve import Thing
+from aforesaid.recall.results import HitDetails
 from aforesaid.recall.search import HANDED_OVER
 from aforesaid.text import cut, fenced, one_line, tokens
 
@@ -65,40 +62,60 @@ def parse_id(text: str) -> tuple[str, int | str]:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    kind: str
-    id: int | str
-    project_id: int | None
+    name: str
+    type: str
     at: int
-    type: str | None
     title: str
     tokens: int
     marks: tuple[str, ...] = ()
+    files: str | None = None  # whether they changed since
     more: tuple[str, ...] = ()  # lines below it
-    files: str | None = None  # whether they changed since; an observation's are looked up
-    origin: str | None = None  # of an event
+    project_id: int | None = None
 
 
-def of_hit(hit: Hit, *, excerpt: bool = False) -> Line:
+def of_hit(details: HitDetails, hit: Hit, *, excerpt: bool = False) -> Line:
+    found = details.observation(hit) or details.summary(hit)
     flags = {"pinned": hit.pinned, "unverified": hit.doubted, "superseded": hit.superseded}
-    marks = [name for name, is_set in flags.items() if is_set]
-    if hit.folded:
-        marks.append(f"{len(hit.folded)} more say the same")
-    said = without_marks(hit.excerpt) if excerpt else ""
-    more = (one_line(said, EXCERPT),) if said.strip() else ()
-    kind = hit.type if hit.kind == OBSERVATION else None
-    about = hit.kind, hit.id, hit.project_id, hit.at, kind, hit.title, hit.tokens
-    return Line(*about, tuple(marks), more, origin=hit.origin)
+    marks = [_source(found) if found else f"from {hit.origin}" if hit.origin else ""]
+    marks += [name for name, is_set in flags.items() if is_set]
+    marks += [f"{len(hit.folded)} more say the same"] if hit.folded else []
+    shown = one_line(without_marks(hit.excerpt), EXCERPT).strip() if excerpt else ""
+    return Line(
+        render.item_name(hit.kind, hit.id),
+        (hit.type if hit.kind == OBSERVATION else None) or hit.kind,
+        hit.at,
+        hit.title,
+        hit.tokens,
+        tuple(marks),
+        details.freshness_of(found).state if isinstance(found, Observation) else None,
+        (shown,) if shown else (),
+        hit.project_id,
+    )
 
 
-def of_observation(observation: Observation, *, facts: Iterable[str] = ()) -> Line:
+def of_observation(
+    details: HitDetails, observation: Observation, *, facts: Iterable[str] = ()
+) -> Line:
     draft = observation.draft
     texts = (draft.title, draft.subtitle, *draft.facts, draft.narrative)
-    size = sum(tokens(text or "") for text in texts) + HANDED_OVER
-    title = draft.title or draft.subtitle or "Untitled"
-    about = OBSERVATION, observation.id, observation.project_id, observation.at, draft.type
-    marks = ("pinned",) if observation.pinned else ()
-    more = tuple(f"- {one_line(fact, EXCERPT)}" for fact in facts)
-    return Line(*about, title, size, marks, more)
+    return Line(
+        render.item_name(OBSERVATION, observation.id),
+        draft.type,
+        observation.at,
+        draft.title or draft.subtitle or "Untitled",
+        sum(tokens(text or "") for text in texts) + HANDED_OVER,
+        (_source(observation), "pinned" if observation.pinned else ""),
+        details.freshness_of(observation).state,
+        tuple(f"- {one_line(fact, EXCERPT)}" for fact in facts),
+        observation.project_id,
+    )
+
+
+def _source(found: Observation | Summary) -> str:
+    """Empty for the repository's files."""
+    if found.draft.held_back:
+        return render.FROM_WEB if render.is_web_only(found.draft) else ""
+    return f"from {label}" if (label := render.origin_label(found.draft)) else ""
 
 
 def listed(
@@ -108,46 +125,30 @@ def listed(
     *,
     notes: Iterable[str] = (),
     dated: bool = False,
-    around: tuple[str, int | str] | None = None,
+    around: str | None = None,
 ) -> str:
-    """A table. `dated`: times instead of ages; `around`: the item that was asked for."""
+    """A table. `dated`: times instead of ages; `around`: the name of the item that was asked for."""
     lines = list(lines)
     everywhere = scope.project_id is None and any(line.project_id for line in lines)
     names = ("id", "type", "time" if dated else "age", "its files", "tokens", "title")
     rows = [" | ".join((*names, "project") if everywhere else names)]
     for line in lines:
-        found: Observation | Summary | None = None
-        if isinstance(line.id, int) and line.kind in (OBSERVATION, SUMMARY):
-            store = context.store
-            table = store.observations if line.kind == OBSERVATION else store.summaries
-            found = table.get(line.id)
-        mark = "> " if (line.kind, line.id) == around else ""
+        mark = "> " if line.name == around else ""
         when = clock.day_and_time(line.at) if dated else clock.age(line.at, now=context.clock())
-        state = context.freshness(found).state if isinstance(found, Observation) else line.files
-        files = "-" if state in (None, UNKNOWN) else str(state)
-        cells = [mark + item_name(line.kind, line.id), line.type or line.kind, when, files]
-        marks = ", ".join(filter(None, (_source(line, found), *line.marks)))
+        files = "-" if line.files in (None, UNKNOWN) else str(line.files)
+        marks = ", ".join(filter(None, line.marks))
         title = one_line(line.title, TITLE)
         title = cut(f"{title} ({marks})" if marks else title, TITLE + 100)
-        cells += [f"~{line.tokens}", title]
+        cells = [mark + line.name, line.type, when, files, f"~{line.tokens}", title]
         if everywhere:
             known = context.store.projects.get(line.project_id).name if line.project_id else "-"
             cells.append(one_line(known, 40))
         rows.append(fenced(" | ".join(cells)))
         rows += [f"  {fenced(more)}" for more in line.more]
-    return enveloped(scope, [*rows, *(fenced(note) for note in notes)])
+    return enveloped(scope, [*rows, *map(fenced, notes)])
 
 
-def _source(line: Line, found: Observation | Summary | None) -> str:
-    """Whose words it is; empty for the repository's files."""
-    if found is None:
-        return f"from {line.origin}" if line.origin else ""
-    if found.draft.held_back:
-        return render.FROM_WEB if render.is_web_only(found.draft) else ""
-    return f"from {label}" if (label := render.origin_label(found.draft)) else ""
-
-
-def enveloped(scope: Scope, lines: list[str]) -> str:
+def enveloped(scope: Scope, lines: Iterable[str]) -> str:
     """`lines` are fenced already. The rest of a long result is left out, with a note."""
     kept: list[str] = []
     left = MOST_CHARACTERS
@@ -160,28 +161,20 @@ def enveloped(scope: Scope, lines: list[str]) -> str:
     return render.wrap(scope.label, LEAD, kept)
 
 
-def origin(context: Context, thing: Thing) -> str:
+def describe_origin(context: Context, thing: Thing) -> str:
     session = context.store.sessions.get(thing.session_id)
-    parts = [
-        f"{clock.age(thing.at, now=context.clock())} ago",
-        f"session {session.ref[:8]}" if session else "a session that is gone",
-        _who(thing),
-    ]
-    if isinstance(thing.value, Observation | Summary):
-        parts.append(render.describe_provenance(thing.value))
-    if thing.observation is not None and (files := str(context.freshness(thing.observation))):
-        parts.append(f"its files: {files}")
-    return f"({', '.join(parts)})"
-
-
-def _who(thing: Thing) -> str:
+    parts = [f"{clock.age(thing.at, now=context.clock())} ago"]
+    parts += [f"session {session.ref[:8]} of {session.agent}"] if session else []
     match thing.value:
-        case Observation(provider=provider, model=model) | Summary(provider=provider, model=model):
-            return f"written by {Author(provider, model)}"
+        case Observation() | Summary() as item:
+            author = Author(item.provider, item.model)
+            parts += [f"written by {author}", render.describe_provenance(item)]
         case Prompt():
-            return "what the user asked then"
+            parts.append("what the user asked then")
         case FoundEvent(origin=origin):
             whose = f" (origin: {origin})" if origin else ""
-            return f"what a tool was given and gave back{whose}; nobody has checked it"
-        case Session(agent=agent):
-            return f"of {agent}"
+            parts.append(f"input and output of a tool{whose}; nobody has checked it")
+    if observation := thing.observation:
+        files = str(HitDetails(context.store).freshness_of(observation))
+        parts += [f"its files: {files}"] if files else []
+    return f"({', '.join(parts)})"

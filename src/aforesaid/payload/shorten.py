@@ -33,14 +33,13 @@ SHORT = 4 * 1024  # a text at the top says what the event is: it is kept when ev
 DEEPEST, MOST_MEMBERS, MOST_AT_TOP = 8, 2_000, 200
 LONGEST_SCALAR = 1_000
 MOST_READ = 64 * 1024 * 1024  # bytes
-MOST_STEPS = 500_000  # values and brackets: about a second
+MOST_STEPS = 1_000_000  # values, brackets and signs: about a second
 VALUE_COST = 32  # bytes of `Keep.out` that a value takes besides its own
 END_BYTES = 4 * 1024
 UNREAD = b'"[left out: not read to its end]"'
 
+TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}:,]|[-+0-9.A-Za-z]++', re.DOTALL)
 SPACE = re.compile(rb"[ \t\r\n]*+")
-PLAIN = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-SCALAR = re.compile(rb"[-+0-9.A-Za-z]*+")
 SCALARS = re.compile(rb"-?(?:[0-9][-+0-9.eE]*|Infinity)|true|false|null|NaN")
 FLAT = (
     re.compile(  # whatever opens no further bracket, at the speed of C: there may be millions of it
@@ -48,9 +47,8 @@ FLAT = (
         re.DOTALL,
     )
 )
+CLOSING = {b"{": b"}", b"[": b"]"}
 BRACKET_OR_QUOTE = re.compile(rb'["\[\]{}]')
-CLOSING = {ord("{"): ord("}"), ord("["): ord("]")}
-QUOTE, COLON, COMMA = b'":,'
 CUT_OFF = "it was cut off"
 # Short members before the bracket that ends the payload. A quote with no backslash before it is never inside
 # a text, so these are names and values whatever stands before them.
@@ -92,17 +90,18 @@ class _Cutting:
         self._has_more = len(self._data) == MOST_READ and bool(source.read(1))
         self._at = 3 if self._data.startswith(b"\xef\xbb\xbf") else 0
         self._keep, self._left = keep, keep.out
-        self._steps, self._limited = 0, False
+        self._begin = self._steps = 0  # of the last token
+        self._limited = False
 
     def payload(self, why: str) -> bytes:
-        if self._peek() != ord("{"):
+        if self._token() != b"{":
             raise NotJson("the payload is not a JSON object")
-        members = self._container(1)[1:-1]
+        members = self._container(b"{", 1)[1:-1]
         size = self._source.seek(0, os.SEEK_END) - self._start
         if self._limited:
             note: dict[str, object] = {"bytes": size, "read": self._at}
             members += self._last_members()
-        elif self._peek() is not None:
+        elif self._has_more or self._skip_space() < len(self._data):
             raise NotJson(f"something follows after byte {self._at}")
         else:
             note = {"bytes": size, "sha256": sha256(self._data).hexdigest()}
@@ -121,99 +120,67 @@ class _Cutting:
         found = LAST_MEMBERS.search(last)
         return found[0][:-1] if found else b""
 
+    def _container(self, opening: bytes, depth: int) -> bytes:
+        """What follows an opening bracket, as far as it may be read. `depth`: of what is in it."""
+        closing, named = CLOSING[opening], opening == b"{"
+        most = MOST_AT_TOP if depth == 1 else MOST_MEMBERS
+        parts: list[bytes] = []
+        try:
+            while not self._limited and (token := self._token()) != closing:
+                if parts and token != b",":
+                    raise NotJson(f"a comma is missing at byte {self._begin}")
+                if not parts:
+                    self._at = self._begin
+                if len(parts) >= most or (self._left <= 0 and depth > 1):
+                    mark = self._skip_members()
+                    parts.append(b'"%s":%s' % (MARK.encode(), mark) if named else mark)
+                else:
+                    name = self._name() if named else b""
+                    parts.append(name + self._value(depth))
+                    self._left -= VALUE_COST
+        except _LimitReached:
+            self._limited = True
+        return opening + b",".join(parts) + closing
+
+    def _name(self) -> bytes:
+        token = self._token()
+        if token[:1] != b'"' or self._token() != b":":
+            raise NotJson(f"a name is missing at byte {self._begin}")
+        return self._text(token, SHORT) + b":"
+
     def _value(self, depth: int) -> bytes:
         try:
-            return self._read_value(depth)
+            token = self._token()
+            if token[:1] == b'"':
+                return self._text(token, SHORT if depth == 1 else 0)
+            if token not in CLOSING:
+                return self._scalar(token)
+            if depth < DEEPEST and self._left > 0:
+                return self._container(token, depth + 1)
+            mark = self._skip_members()
+            self._at += 1
+            return mark
         except _LimitReached:
             self._limited = True
             return UNREAD
 
-    def _read_value(self, depth: int) -> bytes:
-        match self._peek():
-            case 0x22:
-                return self._text(SHORT if depth == 1 else 0)
-            case 0x5B | 0x7B if depth < DEEPEST and self._left > 0:
-                return self._container(depth + 1)
-            case 0x5B | 0x7B:
-                begin = self._at
-                self._take()
-                self._skip_members()
-                self._take()
-                return b'"[left out: %d bytes]"' % (self._at - begin)
-            case _:
-                return self._scalar()
-
-    def _container(self, depth: int) -> bytes:
-        """`depth`: of what is in it."""
-        opening = self._take()
-        closing, named = CLOSING[opening], opening == ord("{")
-        parts: list[bytes] = []
-        try:
-            self._members(parts, closing, depth, named=named)
-        except _LimitReached:
-            self._limited = True
-        return bytes([opening]) + b",".join(parts) + bytes([closing])
-
-    def _members(self, parts: list[bytes], closing: int, depth: int, *, named: bool) -> None:
-        """Into `parts`, to the closing bracket. Returns early when the limit was reached in one of them."""
-        most = MOST_AT_TOP if depth == 1 else MOST_MEMBERS
-        while self._peek() != closing:
-            self._count_step()
-            if parts and self._take() != COMMA:
-                raise NotJson(f"a comma is missing at byte {self._at}")
-            if len(parts) >= most or (self._left <= 0 and depth > 1):
-                begin = self._at
-                self._skip_members()
-                mark = b'"[left out: %d bytes]"' % (self._at - begin)
-                parts.append(b'"%s":%s' % (MARK.encode(), mark) if named else mark)
-                break
-            parts.append(self._member(depth) if named else self._value(depth))
-            self._left -= VALUE_COST
-            if self._limited:
-                return
-        if self._take() != closing:
-            raise NotJson(f"a bracket is missing at byte {self._at}")
-
-    def _member(self, depth: int) -> bytes:
-        if self._peek() != QUOTE:
-            raise NotJson(f"a name is missing at byte {self._at}")
-        name = self._text(SHORT)
-        if self._peek() != COLON or not self._take():
-            raise NotJson(f"a colon is missing at byte {self._at}")
-        return name + b":" + self._value(depth)
-
-    def _text(self, least: int) -> bytes:
+    def _text(self, token: bytes, least: int) -> bytes:
         """With its quotes. `least`: what is kept of it even when there is no more room."""
-        begin = self._at + 1
-        self._skip_text()
         room = max(self._left, least)
         head, tail = min(self._keep.head, room), max(1, min(self._keep.tail, room))
-        kept = _shorten_text(self._data[begin : self._at - 1], head, tail)
+        kept = _shorten_text(token[1:-1], head, tail)
         self._left -= len(kept)
         return b'"%s"' % kept
 
-    def _skip_text(self) -> None:
-        """Past the string that begins here."""
-        found = PLAIN.match(self._data, self._at + 1)
-        assert found is not None  # it matches nothing, too
-        if self._data[found.end() : found.end() + 1] != b'"':
-            raise self._end_of_data()
-        self._at = found.end() + 1
+    def _scalar(self, token: bytes) -> bytes:
+        if not SCALARS.fullmatch(token):
+            raise NotJson(f"byte {self._begin} begins no value")
+        self._left -= len(token)
+        return token if len(token) <= LONGEST_SCALAR else b'"[left out: a number]"'
 
-    def _scalar(self) -> bytes:
-        found = SCALAR.match(self._data, self._at)
-        assert found is not None
-        if found.end() == len(self._data):
-            raise self._end_of_data()
-        if not SCALARS.fullmatch(found[0]):
-            raise NotJson(f"byte {self._at} begins no value")
-        self._at = found.end()
-        self._left -= len(found[0])
-        return found[0] if len(found[0]) <= LONGEST_SCALAR else b'"[left out: a number]"'
-
-    def _skip_members(self) -> None:
-        """To the closing bracket of the container that is open."""
-        depth = 0
+    def _skip_members(self) -> bytes:
+        """To the closing bracket of the container that is open. Returns a mark."""
+        begin, depth = self._at, 0
         while True:
             self._count_step()
             flat = FLAT.match(self._data, self._at)
@@ -221,34 +188,27 @@ class _Cutting:
             if found is None:
                 raise self._end_of_data()
             self._at = found.start()
-            match found[0]:
-                case b'"':
-                    self._skip_text()
-                    continue
-                case b"[" | b"{":
-                    depth += 1
-                case _:
-                    if depth == 0:
-                        return
-                    depth -= 1
-            self._at += 1
+            if found[0] in b"]}" and depth == 0:
+                return b'"[left out: %d bytes]"' % (self._at - begin)
+            self._token()  # the whole of a text
+            depth += {b"[": 1, b"{": 1, b'"': 0}.get(found[0], -1)
 
-    def _peek(self) -> int | None:
-        """The next byte that says something; None at the end."""
+    def _token(self) -> bytes:
+        """A text, a bracket, a sign, a number or a word."""
+        self._count_step()
+        self._begin = self._skip_space()
+        found = TOKEN.match(self._data, self._begin)
+        if found is None and self._data[self._begin : self._begin + 1] not in (b"", b'"'):
+            raise NotJson(f"byte {self._begin} begins no value")
+        # A word at the very end may go on.
+        if found is None or (found.end() == len(self._data) and found[0][-1:].isalnum()):
+            raise self._end_of_data()
+        self._at = found.end()
+        return found[0]
+
+    def _skip_space(self) -> int:
         space = SPACE.match(self._data, self._at)
-        self._at = space.end() if space else self._at
-        if self._at < len(self._data):
-            return self._data[self._at]
-        if self._has_more:
-            raise _LimitReached
-        return None
-
-    def _take(self) -> int:
-        found = self._peek()
-        if found is None:
-            raise NotJson(CUT_OFF)
-        self._at += 1
-        return found
+        return space.end() if space else self._at
 
     def _count_step(self) -> None:
         self._steps += 1

@@ -10,9 +10,8 @@ from aforesaid import log
 from aforesaid.clock import DAY, day_and_time
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.extraction import extract
-from aforesaid.memory.extraction.drafts import Draft
-from aforesaid.memory.extraction.rules import Statement
+from aforesaid.memory.extraction import by_model, extract
+from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.memory.extraction.sentences import own_sentences
 from aforesaid.model import events
 from aforesaid.model.jobs import DRAFT, MAX_TRIES, Job
@@ -56,46 +55,43 @@ class Extractor:
         if not dialogue:
             return None
         memories = self.memories(session.project_dir)
-        found: list[Statement | Draft] = []
-        if not drafted:
-            found += extract.statements_by_rules(dialogue, memories.redactor)
+        found = [] if drafted else statements_by_rules(dialogue, memories.redactor)
         if self._kept_by_agent(session, job.prompt_number):
             # What it wrote is enough; but its word puts nothing right that the user has said.
-            found = [each for each in found if isinstance(each, Statement) and each.correction]
+            found = [each for each in found if each.correction]
         elif (
             asking is not None
             and how == "auto"
             and session.last_event_at > self.context.clock() - DAY
         ):
             asked = self._ask(asking, dialogue, memories)
-            if not isinstance(asked, extract.Extraction):
+            if not isinstance(asked, tuple):
                 return asked
-            found += asked.drafts
+            found += asked
         if found:
             self._apply(memories, found, session, job)
         return None
 
     def _ask(
         self, asking: Requester, dialogue: Sequence[Message], memories: Memories
-    ) -> extract.Extraction | Failure | None:
-        nothing = extract.Extraction((), ())
-        if not extract.may_teach(dialogue):
-            return nothing
+    ) -> tuple[Statement, ...] | Failure:
+        if not by_model.may_teach(dialogue):
+            return ()
         known = [each.memory for each in memories.all().memories]
-        answer = asking.ask(extract.build_extraction_request(dialogue, known), EXTRACT)
+        answer = asking.ask(by_model.build_extraction_request(dialogue, known), EXTRACT)
         if not isinstance(answer, StoredReply):
-            return nothing if isinstance(answer, Refused) else answer
-        read = extract.parse_extraction(answer.text, dialogue, memories.redactor)
-        if isinstance(read, extract.Extraction):
-            return read
+            return () if isinstance(answer, Refused) else answer
+        read = by_model.parse_extraction(answer.text, dialogue, memories.redactor)
+        if isinstance(read, by_model.Extraction):
+            return read.statements
         asking.unusable(answer)
         log.warning("memory.unreadable_reply", why=read.why)
-        return nothing
+        return ()
 
     def _apply(
         self,
         memories: Memories,
-        found: Sequence[Statement | Draft],
+        found: Sequence[Statement],
         session: Session,
         job: Job,
     ) -> None:
@@ -131,7 +127,7 @@ class Extractor:
                 messages.append(Message("user", prompt.text))
             elif each == number:
                 return []
-            stops = self.context.store.events.stops(session.id, each)
+            stops = self.context.store.events.for_prompt(session.id, each, "stop")
             ends = [
                 what for _, what in self._read(session, stops) if isinstance(what, events.TurnEnded)
             ]

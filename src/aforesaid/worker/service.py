@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from aforesaid import __version__, log, wiring
+from aforesaid import __version__, log
 from aforesaid.backups import recovery_log
 from aforesaid.clock import MINUTE, SECOND
 from aforesaid.ids import lease_name
@@ -17,7 +17,6 @@ from aforesaid.worker import health, maintenance
 from aforesaid.worker.backups import BackupThread
 from aforesaid.worker.commands import Commands, as_json
 from aforesaid.worker.context import Context, Loop
-from aforesaid.worker.disk import Housekeeper
 from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.indexing import IndexingThread
 from aforesaid.worker.ingest import Ingest
@@ -28,10 +27,10 @@ from aforesaid.worker.jobs import (
     JobsLoop,
     lease_milliseconds,
 )
-from aforesaid.worker.maintenance import FileWatchdog, Retention
+from aforesaid.worker.maintenance import FileWatchdog, Housekeeper
 from aforesaid.worker.memory import MemoryWork
 from aforesaid.worker.purge import Purger
-from aforesaid.worker.reconcile import Backfill, Reconciler, TranscriptThread
+from aforesaid.worker.reconcile import Reconciler, TranscriptThread
 from aforesaid.worker.rpc import Answer, Handler
 from aforesaid.worker.web import Web
 
@@ -85,16 +84,13 @@ class Service:
         self._clock_offset = self._measure_clock()
         self._watchdog = FileWatchdog(paths.lock_file, paths.database, paths.spool_new)
         self.backups = BackupThread(context)
-        self._retention = Retention(context.store, settings, context.clock)
-        self._disk = Housekeeper(
-            paths,
-            settings,
-            wiring.backup_repository(context.home, context.clock),
-            age_out=lambda size: self._retention.free_space(size, context.go_on),
-        )
+        self._housekeeper = Housekeeper(context)
         boring = settings.names("capture.boring_tools")
         self._ingest = Ingest(
-            context, boring, on_stored=context.notifier.captured, thrift=self._disk.thrift
+            context,
+            boring,
+            on_stored=context.notifier.captured,
+            thrift=lambda: self._housekeeper.room.thrift,
         )
         self.indexing = IndexingThread(context)
         self.memories = MemoryWork(context, self.backups.make_before_dream)
@@ -107,12 +103,11 @@ class Service:
         self.reconciler = Reconciler(
             context, boring=boring, replay_since=recovery_log.replay_since(paths)
         )
-        self.backfill = Backfill(Reconciler(context, boring=boring, importing=True))
         self.transcripts = TranscriptThread(
             self.reconciler,
+            Reconciler(context, boring=boring, importing=True),
             on_healed=self._healed,
             on_looked=self._looked,
-            backfill=self.backfill,
         )
         self.purger = Purger(
             context,
@@ -191,11 +186,11 @@ class Service:
             "idle": self.is_idle(),
             "fault": self._fault(),
             "problem": self._problem(),
-            "disk": asdict(self._disk.room),
+            "disk": asdict(self._housekeeper.room),
             "queue": asdict(queue),
             "redacted": dict(context.redacted),
             "index": asdict(context.store.index.health()),
-            "import": self.backfill.under_way(),
+            "import": self.transcripts.describe_imports(),
             "paused": context.pauses.status(),
         }
 
@@ -219,7 +214,7 @@ class Service:
             context.clock(),
             fault=self._fault(),
             parked=parked,
-            disk=self._disk.room.warning,
+            disk=self._housekeeper.room.warning,
             lost=health.describe_lost_events(context.paths, context.store, unreported_only=True),
         )
 
@@ -259,7 +254,7 @@ class Service:
             except Exception as error:
                 # A locked database or a full disk: the spool keeps all. A silent death would be worse.
                 self.context.note_fault("ingest", error)
-                self._disk.look_after(error)
+                self._housekeeper.make_room_after(error)
                 self.context.stopping.wait(pause)
                 pause = min(pause * 2, longest)
                 self.context.wake_ingest.set()
@@ -281,8 +276,7 @@ class Service:
         """At the start, then every hour."""
         if time.monotonic() < self._next_maintenance:
             return
-        maintenance.run(self.context.paths, self.context.store, self.context.clock)
-        self._disk.look()
+        self._housekeeper.run()
         self._next_maintenance = time.monotonic() + MAINTENANCE_SECONDS
         self.transcripts.look()
         self.backups.wake()
@@ -355,7 +349,7 @@ class Service:
         """While no job runs."""
         self.memories.run_periodic()
         self.prepare_briefs()
-        self._retention.run_if_due(self.context.go_on)
+        self._housekeeper.age_out()
 
     def _answer(self, request: bytes) -> Answer:
         self.note_activity()

@@ -1,4 +1,4 @@
-"""What the lines of a transcript contain, and the conversation that they make."""
+"""What the lines of a transcript contain, and the occurrences that they make: the payloads that hooks got."""
 
 import re
 from collections.abc import Iterator
@@ -174,32 +174,37 @@ def _whole(text: str, folder: str) -> str:
     return kept + CUT if len(data) > LARGE_OUTPUT else kept
 
 
-MOST_OPEN = 200
+MOST_OPEN, MOST_QUEUED = 200, 20  # a file may open calls without end
 # The hook gets the last message without the white space around it, as the client's language sees it.
 WHITE_SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-MOST_QUEUED = 20
+DONE = "end_turn"
+SYNTHETIC = "<synthetic>"  # the client's own words in the model's place
+START = "SessionStart"
+SDK, STRUCTURED_OUTPUT = "sdk-", "StructuredOutput"
+
+
+class Moment(NamedTuple):
+    prompt_id: str
+    cwd: str
+    uuid: str
+    at: int
 
 
 class Call(NamedTuple):
     id: str
     name: str
     given: object
-    prompt_id: str
-    cwd: str
-    at: int
+    moment: Moment
 
 
-class LastMessage(NamedTuple):
-    """The agent's last message so far. `reason` is why it stopped, empty where the client does not say."""
+class Message(NamedTuple):
+    """`reason`: why the agent stopped, empty where the client does not say."""
 
     text: str
     reason: str
-    prompt_id: str
-    cwd: str
-    at: int
-    uuid: str
+    moment: Moment
 
 
 class Queued(NamedTuple):
@@ -210,178 +215,90 @@ class Queued(NamedTuple):
     at: int
 
 
-@dataclass(slots=True)
-class State:
-    offset: int = 0
-    prompt_id: str = ""
-    calls: dict[str, Call] = field(default_factory=dict)
-    results: dict[str, Json] = field(default_factory=dict)  # lines with results before their calls
-    last_message: LastMessage | None = None
-    queued: list[Queued] = field(default_factory=list)
-    compacting: str = ""
-    started: str = ""
-    working: bool = False
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether reading can start here: nothing waits for a later line."""
-        return not (self.calls or self.results or self.last_message)
-
-    def queue(self, text: str, at: int) -> None:
-        self.queued = [*self.queued, Queued(digest(text), self.prompt_id, at)][-MOST_QUEUED:]
-
-    def dequeue(self, text: str) -> Queued | None:
-        found = next((q for q in self.queued if q.text == digest(text)), None)
-        self.queued = [q for q in self.queued if q is not found]
-        return found
-
-    def dump(self) -> Json:
-        values: Json = {
-            "p": self.prompt_id,
-            "q": list(map(list, self.queued)),
-            "k": self.compacting,
-            "h": self.started,
-            "w": self.working,
-        }
-        return {"o": self.offset} | {name: value for name, value in values.items() if value}
-
-    @classmethod
-    def load(cls, dumped: Json) -> "State":
-        """Raises KeyError, TypeError or ValueError for what `dump` did not write."""
-        return cls(
-            offset=int(dumped["o"]),
-            prompt_id=str(dumped.get("p", "")),
-            queued=[Queued(str(t), str(p), int(at)) for t, p, at in dumped.get("q", [])],
-            compacting=str(dumped.get("k", "")),
-            started=str(dumped.get("h", "")),
-            working=bool(dumped.get("w")),
-        )
-
-
-def keep_latest(kept: dict[str, Any], key: str, value: object) -> None:
-    """Within a limit: a file may open calls without end."""
-    kept[key] = value
-    if len(kept) > MOST_OPEN:
-        del kept[next(iter(kept))]
-
-
-def calls_in(entry: Json, prompt_id: str) -> list[Call]:
-    cwd, at = text_of(entry, "cwd"), time_of(entry) or 0
-    return [
-        Call(text_of(block, "id"), text_of(block, "name"), block.get("input"), prompt_id, cwd, at)
-        for block in blocks_of(entry)
-        if block.get("type") == "tool_use" and text_of(block, "id")
-    ]
-
-
-def messages_in(entry: Json, prompt_id: str) -> tuple[LastMessage | None, LastMessage | None]:
-    """The text before the last call of a line, and the last one after it."""
-    before: list[str] = []
-    text = ""
-    for block in blocks_of(entry):
-        if block.get("type") == "text" and text_of(block, "text").strip(WHITE_SPACE):
-            before, text = [*before, text], text_of(block, "text").strip(WHITE_SPACE)
-        elif block.get("type") == "tool_use":
-            before, text = [*before, text], ""
-    reason = text_of(as_object(entry.get("message")), "stop_reason")
-    cwd, uuid, at = text_of(entry, "cwd"), text_of(entry, "uuid"), time_of(entry) or 0
-    earlier, last = (
-        LastMessage(each, reason, prompt_id, cwd, at, uuid) if each else None
-        for each in ("\n\n".join(filter(None, before)), text)
-    )
-    return earlier, last
-
-
-DONE = "end_turn"
-SYNTHETIC = "<synthetic>"  # the client's own words in the model's place
-START = "SessionStart"
-SDK, STRUCTURED_OUTPUT = "sdk-", "StructuredOutput"
-
-
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """`place` is where reading goes on after this; `line` tells occurrences without a key apart.
-    `ended_agent` is the sub-agent whose work this is the result of."""
+    """`line` tells occurrences without a key apart. `ended_agent`: the sub-agent whose work this is the
+    result of. `begins`: the place of the prompt that this is. `place`: where reading goes on after this."""
 
     payload: Json
     at: int
     line: str
     ended_agent: str = ""
+    begins: Json = field(default_factory=dict)
     place: Json = field(default_factory=dict)
 
 
-@dataclass(slots=True)
 class Conversation:
-    """`place`: of the last event that was read, empty if none was. `agent_id` is empty for the session's own.
-    `agent_types` is what the session's own conversation says of its sub-agents, which older clients do not
-    keep with them. `by_program`: an SDK runs it, not a person."""
+    """A file, read from a place on. `agent_id` is empty for the session's own. `agent_types`: what the
+    session says of its sub-agents, which older clients do not keep with them. `by_program`: an SDK runs it.
 
-    path: str
-    session: str
-    transcript: str
-    outputs: str
-    place: Json
-    agent_id: str = ""
-    agent_type: str = ""
-    agent_types: dict[str, str] = field(default_factory=dict)
-    unreadable: int = 0
-    at: int = 0
-    branch: str = ""
-    by_program: bool = False
-    began: int = 0
-    next: Occurrence | None = None  # the first that was not yielded yet
-    rest: Iterator[Occurrence] = field(default_factory=lambda: iter(()))
-    state: State = field(default_factory=State)
-    _settled: Json = field(default_factory=dict)  # the last state in which nothing was open
-    _since: int = 0  # occurrences after it
-    _skip: int = 0  # occurrences that were read before
+    A place is the last prompt (`o`, with what is known before it) and the number `n` of occurrences since:
+    these are read once more and passed over. `e`: the end of the last line.
+    """
 
-    def __post_init__(self) -> None:
-        """A place that is not in this file counts as none."""
+    def __init__(
+        self,
+        path: str,
+        session: str,
+        transcript: str,
+        outputs: str,
+        place: Json,
+        agent_id: str = "",
+        agent_type: str = "",
+    ) -> None:
+        self.path, self.session, self.transcript, self.outputs = path, session, transcript, outputs
+        self.agent_id, self.agent_type = agent_id, agent_type
+        self.agent_types: dict[str, str] = {}
+        self.unreadable = self.at = 0
+        self.branch = ""
+        self.by_program = self._working = False
+        self._prompt_id = self._compacting = self._started = ""
+        self._calls: dict[str, Call] = {}
+        self._results: dict[str, Json] = {}  # lines with results before their calls
+        self._last: Message | None = None
+        self._queued: list[Queued] = []
+        self._since = self._skip = self._line = self._read_to = self.offset = 0
+        # A place that is not in this file counts as none.
         with suppress(KeyError, TypeError, ValueError, AttributeError):
-            state, skip = State.load(self.place), int(self.place.get("n", 0))
-            if is_line_start(self.path, state.offset):
-                self.state, self._skip = state, skip
-        self._settled = self.state.dump()
+            offset, skip = int(place["o"]), int(place.get("n", 0))
+            queued = [Queued(str(t), str(p), int(at)) for t, p, at in place.get("q", [])]
+            if is_line_start(path, offset):
+                self.offset, self._skip, self._queued = offset, skip, queued
+                self._prompt_id, self._started = str(place.get("p", "")), str(place.get("h", ""))
+        self._begins = self._place_of(self.offset)
 
     def occurrences(self) -> Iterator[Occurrence]:
-        for line in lines(self.path, self.state.offset, BOOKKEEPING):
-            found = self._read_line(line)
-            self.state.offset = line.end
-            yield from self._place(found)
+        for line in lines(self.path, self.offset, BOOKKEEPING):
+            self._line, self._read_to = line.start, line.end
+            yield from self._number(self._read_line(line))
 
     def finish(self) -> Iterator[Occurrence]:
         """Nothing more will come: what is still open was interrupted, and the last message was the last. A
         program that asked for a structured answer has it, and an SDK run ends without a word."""
-        answered = self.state.working and not self.state.calls and self.by_program
-        while self.state.calls:
-            yield from self._place([self._interrupt(next(iter(self.state.calls)), LOST)])
-        self.state.results.clear()
+        answered = self._working and not self._calls and self.by_program
+        found = [self._interrupt(name, LOST) for name in list(self._calls)]
+        self._results.clear()
         ends = self._end()
         if not ends and answered and not self.agent_id:
-            self.state.working = False
-            ends = [self._occurrence("Stop", {}, {})]
-        yield from self._place(ends)
+            self._working = False
+            ends = [self._occurrence("Stop", self._moment({}), {})]
+        yield from self._number(found + ends)
 
-    def advance(self) -> None:
-        self.next = next(self.rest, None)
+    def _place_of(self, offset: int) -> Json:
+        known = {"p": self._prompt_id, "q": list(map(list, self._queued)), "h": self._started}
+        return {"o": offset} | {name: value for name, value in known.items() if value}
 
-    def begin_finish(self) -> None:
-        if self.next is None:
-            self.rest = self.finish()
-            self.advance()
-
-    def _place(self, found: list[Occurrence]) -> Iterator[Occurrence]:
-        """What a line says, with its place, without what was read before."""
-        for left, occurrence in zip(range(len(found) - 1, -1, -1), found, strict=True):
+    def _number(self, found: list[Occurrence]) -> Iterator[Occurrence]:
+        """With places, without what was read before."""
+        for occurrence in found:
+            if occurrence.begins:
+                self._begins, self._since = occurrence.begins, 0
             self._since += 1
-            if not left and self.state.is_settled:
-                self._settled, self._since = self.state.dump(), 0
             if self._skip:
                 self._skip -= 1
-                continue
-            number = {"n": self._since} if self._since else {}
-            yield replace(occurrence, place=self._settled | number)
+            else:
+                place = self._begins | {"n": self._since, "e": self._read_to}
+                yield replace(occurrence, place=place)
 
     def _read_line(self, line: Line) -> list[Occurrence]:
         entry = line.entry
@@ -399,8 +316,7 @@ class Conversation:
         kind = entry.get("type")
         if kind == "assistant":
             return self._assistant(entry)
-        message = self.state.last_message
-        found = self._end() if message and message.reason == DONE else []
+        found = self._end() if self._last and self._last.reason == DONE else []
         match kind:
             case "user":
                 found += self._user(entry)
@@ -409,178 +325,188 @@ class Conversation:
             case "attachment":
                 found += self._attachment(entry, as_object(entry.get("attachment")))
             case "progress":
-                found += self._progress(entry, as_object(entry.get("data")))
-            case "queue-operation" if self.state.prompt_id and text_of(entry, "content"):
-                if entry.get("operation") == "enqueue":
-                    self.state.queue(text_of(entry, "content"), self.at)
+                data = as_object(entry.get("data"))
+                self._note_agent_type(data, self._calls.get(text_of(entry, "parentToolUseID")))
+                found += self._session_start(entry, data, text_of(entry, "toolUseID"))
+            case "queue-operation" if self._prompt_id and entry.get("operation") == "enqueue":
+                if text := text_of(entry, "content"):
+                    queued = Queued(digest(text), self._prompt_id, self.at)
+                    self._queued = [*self._queued, queued][-MOST_QUEUED:]
         return found
 
     def _assistant(self, entry: Json) -> list[Occurrence]:
+        """Text before the last call of a line, or before the line, was not the last message."""
+        about = as_object(entry.get("message"))
         if entry.get("isApiErrorMessage"):
-            self.state.last_message, self.state.working = None, False
-            return []
-        if as_object(entry.get("message")).get("model") == SYNTHETIC:
+            self._last, self._working = None, False
+        if entry.get("isApiErrorMessage") or about.get("model") == SYNTHETIC:
             return []
         if self.agent_id and not self.agent_type:
             self.agent_type = text_of(entry, "attributionAgent")
-        calls = calls_in(entry, self.state.prompt_id)
-        earlier, message = messages_in(entry, self.state.prompt_id)
-        # What was written before this line was not the last message.
-        passed = (self.state.last_message, earlier) if message or calls else ()
-        found = [self._message(each) for each in passed if each]
+        moment, reason = self._moment(entry), text_of(about, "stop_reason")
+        earlier: list[str] = []
+        calls: list[Call] = []
+        text = ""
+        for block in blocks_of(entry):
+            said = text_of(block, "text").strip(WHITE_SPACE) if block.get("type") == "text" else ""
+            if said or block.get("type") == "tool_use":
+                earlier, text = [*earlier, text], said
+            if block.get("type") == "tool_use" and (name := text_of(block, "id")):
+                calls.append(Call(name, text_of(block, "name"), block.get("input"), moment))
+        if not (text or calls):
+            return []
+        before = Message("\n\n".join(filter(None, earlier)), reason, moment)
+        passed = (each for each in (self._last, before) if each and each.text)
+        found = [
+            self._occurrence(MESSAGE_EVENT, at, {"message": passage, "message_id": at.uuid})
+            for passage, _, at in passed
+        ]
         for call in calls:
             self.by_program |= call.name == STRUCTURED_OUTPUT
-            keep_latest(self.state.calls, call.id, call)
-            if (line := self.state.results.pop(call.id, None)) is not None:
+            _keep_latest(self._calls, call.id, call)
+            if (line := self._results.pop(call.id, None)) is not None:
                 found += self._user(line)
-        if message or calls:
-            self.state.last_message, self.state.working = message, True
+        self._last, self._working = Message(text, reason, moment) if text else None, True
         # A sub-agent's last words are the end of its file: no line follows them.
-        return found + (self._end() if self.agent_id and message and message.reason == DONE else [])
-
-    def _message(self, message: LastMessage) -> Occurrence:
-        fields = {"message": message.text, "message_id": message.uuid}
-        return self._spoken(MESSAGE_EVENT, message, fields)
-
-    def _spoken(self, name: str, message: LastMessage, fields: Json) -> Occurrence:
-        line = {"cwd": message.cwd, "uuid": message.uuid}
-        return self._occurrence(name, line, fields, at=message.at, prompt_id=message.prompt_id)
+        return found + (self._end() if self.agent_id and text and reason == DONE else [])
 
     def _user(self, entry: Json) -> list[Occurrence]:
         results = [b for b in blocks_of(entry) if b.get("type") == "tool_result"]
         if results:
             # With several results in a line, `toolUseResult` is nobody's.
             whole = entry if len(results) == 1 else entry | {"toolUseResult": None}
-            return [h for block in results for h in self._result(block, whole)]
-        self.state.prompt_id = text_of(entry, "promptId") or self.state.prompt_id
+            return [each for block in results for each in self._result(block, whole)]
+        self._prompt_id = text_of(entry, "promptId") or self._prompt_id
         if user_text(entry).startswith(INTERRUPTED):
-            self.state.last_message, self.state.working = None, False
-            return [self._interrupt(name, STOPPED) for name in list(self.state.calls)]
+            self._last, self._working = None, False
+            return [self._interrupt(name, STOPPED) for name in list(self._calls)]
         if self.agent_id:
             return []
-        found = self._compaction(entry) if self.state.compacting else []
+        found = self._compaction(entry) if self._compacting else []
         prompt = prompt_in(entry)
         if prompt is not None:
-            found += [self._interrupt(name, LOST) for name in list(self.state.calls)]
+            found += [self._interrupt(name, LOST) for name in list(self._calls)]
             found += [*self._end(), self._prompt(entry, prompt)]
         return found
 
     def _prompt(self, entry: Json, prompt: str) -> Occurrence:
-        at, prompt_id = self.at, self.state.prompt_id
-        self.state.results.clear()
-        queued = self.state.dequeue(prompt)
+        """Whatever was open ends here, so that reading can begin here."""
+        begins, moment = self._place_of(self._line), self._moment(entry)
+        self._results.clear()
+        self._working, self._compacting = False, ""
+        queued = self._dequeue(prompt)
         if queued and entry.get("promptSource") == "queued":
-            at, prompt_id = queued.at, queued.prompt_id
-        return self._occurrence(
-            "UserPromptSubmit", entry, {"prompt": prompt}, at=at, prompt_id=prompt_id
+            moment = moment._replace(at=queued.at, prompt_id=queued.prompt_id)
+        return replace(
+            self._occurrence("UserPromptSubmit", moment, {"prompt": prompt}), begins=begins
         )
+
+    def _dequeue(self, text: str) -> Queued | None:
+        found = next((each for each in self._queued if each.text == digest(text)), None)
+        self._queued = [each for each in self._queued if each is not found]
+        return found
 
     def _result(self, block: Json, entry: Json) -> list[Occurrence]:
         name = text_of(block, "tool_use_id")
-        call = self.state.calls.pop(name, None)
+        call = self._calls.pop(name, None)
         if call is None:  # the call may stand on a later line
-            keep_latest(self.state.results, name, entry)
+            _keep_latest(self._results, name, entry)
             return []
-        return [self._tool(call, outcome(call, block, entry, self.outputs), entry, self.at)]
+        moment = self._moment(entry)._replace(prompt_id=call.moment.prompt_id)
+        return [self._tool(call, moment, outcome(call, block, entry, self.outputs))]
 
     def _interrupt(self, name: str, why: str) -> Occurrence:
-        call = self.state.calls.pop(name)
-        return self._tool(call, {"error": why, "is_interrupt": True}, {"cwd": call.cwd}, call.at)
+        call = self._calls.pop(name)
+        return self._tool(call, call.moment, {"error": why, "is_interrupt": True})
 
-    def _tool(self, call: Call, fields: Json, entry: Json, at: int) -> Occurrence:
+    def _tool(self, call: Call, moment: Moment, fields: Json) -> Occurrence:
         name = "PostToolUseFailure" if "error" in fields else "PostToolUse"
         used = {"tool_name": call.name, "tool_input": input_of_call(call.given, fields)}
-        used["tool_use_id"] = call.id
-        occurrence = self._occurrence(name, entry, used | fields, at=at, prompt_id=call.prompt_id)
-        response = fields.get("tool_response")
-        if not isinstance(response, dict) or not (agent := text_of(response, "agentId")):
-            return occurrence
-        self._note_agent_type(agent, call)
-        return replace(
-            occurrence, ended_agent=agent if response.get("status") == "completed" else ""
-        )
+        used |= {"tool_use_id": call.id} | fields
+        response = as_object(fields.get("tool_response"))
+        self._note_agent_type(response, call)
+        ended = text_of(response, "agentId") if response.get("status") == "completed" else ""
+        return replace(self._occurrence(name, moment, used), ended_agent=ended)
 
-    def _note_agent_type(self, agent: str, call: Call | None) -> None:
-        if call and isinstance(call.given, dict) and text_of(call.given, "subagent_type"):
-            self.agent_types[agent] = text_of(call.given, "subagent_type")
+    def _note_agent_type(self, about: Json, call: Call | None) -> None:
+        kind = text_of(as_object(call.given), "subagent_type") if call else ""
+        if kind and (agent := text_of(about, "agentId")):
+            self.agent_types[agent] = kind
 
     def _system(self, entry: Json) -> list[Occurrence]:
         match entry.get("subtype"):
-            case "stop_hook_summary" if self.state.working and not self.state.last_message:
+            case "stop_hook_summary" if self._working and not self._last:
                 # It stopped without a word, and the hooks were told so.
-                self.state.working = False
-                return [self._occurrence("Stop", entry, {})]
+                self._working = False
+                return [self._occurrence("Stop", self._moment(entry), {})]
             case "stop_hook_summary" | "turn_duration":
                 return self._end()
             case "compact_boundary":
                 about = as_object(entry.get("compactMetadata"))
                 if about.get("trigger") == "manual":
                     # The command, with what to keep, is written after what came of it.
-                    self.state.compacting = "manual"
+                    self._compacting = "manual"
                     return []
                 took = about.get("durationMs")
                 at = self.at - (took if isinstance(took, int) else 0)
-                return [self._occurrence("PreCompact", entry, {"trigger": "auto"}, at=at)]
+                moment = self._moment(entry)._replace(at=at)
+                return [self._occurrence("PreCompact", moment, {"trigger": "auto"})]
         return []
 
     def _compaction(self, entry: Json) -> list[Occurrence]:
         command = _client_command.match(user_text(entry))
         if not command or command[1] != "/compact":
             return []
-        fields = {"trigger": self.state.compacting, "custom_instructions": command[2] or None}
-        self.state.compacting = ""
-        return [self._occurrence("PreCompact", entry, fields)]
+        fields = {"trigger": self._compacting, "custom_instructions": command[2] or None}
+        self._compacting = ""
+        return [self._occurrence("PreCompact", self._moment(entry), fields)]
 
     def _attachment(self, entry: Json, attachment: Json) -> list[Occurrence]:
         if attachment.get("type") == "queued_command" and not self.agent_id:
             prompt = queued_prompt(attachment)
             if prompt is None:
                 return []
-            self.state.dequeue(prompt)
-            at = time_of(attachment) or self.at
-            return [self._occurrence("UserPromptSubmit", entry, {"prompt": prompt}, at=at)]
+            self._dequeue(prompt)
+            moment = self._moment(entry)._replace(at=time_of(attachment) or self.at)
+            return [self._occurrence("UserPromptSubmit", moment, {"prompt": prompt})]
         return self._session_start(entry, attachment, text_of(attachment, "toolUseID"))
-
-    def _progress(self, entry: Json, data: Json) -> list[Occurrence]:
-        if agent := text_of(data, "agentId"):
-            self._note_agent_type(agent, self.state.calls.get(text_of(entry, "parentToolUseID")))
-        return self._session_start(entry, data, text_of(entry, "toolUseID"))
 
     def _session_start(self, entry: Json, hook: Json, firing: str) -> list[Occurrence]:
         """Told only by what a hook message then, once for all the hooks of one start."""
         source = text_of(hook, "hookName").partition(":")[2]
-        known = self.agent_id or firing == self.state.started
+        known = self.agent_id or firing == self._started
         if hook.get("hookEvent") != START or not source or known:
             return []
-        self.state.started = firing
-        prompt_id = self.state.prompt_id if source == "compact" else ""
-        return [self._occurrence(START, entry, {"source": source}, prompt_id=prompt_id)]
+        self._started = firing
+        moment = self._moment(entry)
+        moment = moment if source == "compact" else moment._replace(prompt_id="")
+        return [self._occurrence(START, moment, {"source": source})]
 
     def _end(self) -> list[Occurrence]:
-        message, self.state.last_message = self.state.last_message, None
+        message, self._last = self._last, None
         if message is None:
             return []
-        self.state.working = False
+        self._working = False
         name = "SubagentStop" if self.agent_id else "Stop"
-        return [self._spoken(name, message, {"last_assistant_message": message.text})]
+        fields = {"last_assistant_message": message.text}
+        return [self._occurrence(name, message.moment, fields)]
 
-    def _occurrence(
-        self,
-        name: str,
-        entry: Json,
-        fields: Json,
-        *,
-        at: int | None = None,
-        prompt_id: str | None = None,
-    ) -> Occurrence:
+    def _moment(self, entry: Json) -> Moment:
+        return Moment(self._prompt_id, text_of(entry, "cwd"), text_of(entry, "uuid"), self.at)
+
+    def _occurrence(self, name: str, moment: Moment, fields: Json) -> Occurrence:
         payload: Json = {"session_id": self.session, "transcript_path": self.transcript}
-        if cwd := text_of(entry, "cwd"):
-            payload["cwd"] = cwd
-        if known := self.state.prompt_id if prompt_id is None else prompt_id:
-            payload["prompt_id"] = known
+        optional = {"cwd": moment.cwd, "prompt_id": moment.prompt_id}
+        if name in (MESSAGE_EVENT, "Stop"):
+            optional["git_branch"] = self.branch
+        payload |= {field: each for field, each in optional.items() if each}
         if self.agent_id:
             payload |= {"agent_id": self.agent_id, "agent_type": self.agent_type}
-        if self.branch and name in (MESSAGE_EVENT, "Stop"):
-            payload["git_branch"] = self.branch
         payload |= {"hook_event_name": name, **fields}
-        return Occurrence(payload, self.at if at is None else at, text_of(entry, "uuid"))
+        return Occurrence(payload, moment.at, moment.uuid)
+
+
+def _keep_latest(kept: dict[str, Any], key: str, value: object) -> None:
+    kept[key] = value
+    if len(kept) > MOST_OPEN:
+        del kept[next(iter(kept))]

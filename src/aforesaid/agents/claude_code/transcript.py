@@ -1,14 +1,15 @@
 """Reads a session's transcript as the events that its hooks would have sent.
 
-Reading is incremental: a mark holds, for each file, the last place where nothing was open (no call without a
-result) and how many events after it were read; these are read once more and passed over. Sub-agents have
-files of their own, which are read in the order of time.
+Reading is incremental: a mark holds, for each file, the last prompt and how many events after it were read;
+these are read once more and passed over. Sub-agents have files of their own, which are read in the order of
+time.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from aforesaid.agents.claude_code.conversation import (
     BOOKKEEPING,
     Conversation,
     Occurrence,
-    State,
     prompt_in,
 )
 from aforesaid.agents.claude_code.install import AGENT, CONFIG_DIR, HOOK_EVENTS
@@ -63,64 +63,86 @@ PREFIX, SUFFIX = "agent-", ".jsonl"
 META_BYTES = 1 << 20
 
 
+@dataclass(slots=True)
+class _Subagent:
+    """`began`: when its first unread line was written. `next`: the first that was not yielded yet."""
+
+    talk: Conversation
+    began: int
+    rest: Iterator[Occurrence]
+    next: Occurrence | None = None
+
+    def advance(self) -> None:
+        self.next = next(self.rest, None)
+
+    def finish(self) -> None:
+        if self.next is None:
+            self.rest = self.talk.finish()
+            self.advance()
+
+
 class Agents:
+    """The session and its sub-agents in the order of time."""
+
     def __init__(self, folder: Path, main: Conversation, known: dict[str, Any]) -> None:
         self._main = main
         found = sorted((folder / "subagents").rglob(f"{PREFIX}*{SUFFIX}"))
         new = filter(None, (self._open(str(path), known) for path in found))
         # The last is the next to begin.
-        self._waiting = sorted(new, key=lambda talk: talk.began, reverse=True)
-        self._working: list[Conversation] = []
-        self.unreadable = 0
+        self._waiting = sorted(new, key=lambda each: each.began, reverse=True)
+        self._working: list[_Subagent] = []
 
-    def merged(self, over: bool) -> Iterator[tuple[Occurrence, Conversation | None]]:
-        """Everything, with the sub-agent that it is of. `over`: nothing more will ever be written."""
+    @property
+    def unreadable(self) -> int:
+        return sum(each.talk.unreadable for each in self._working)
+
+    def merged(self, over: bool) -> Iterator[tuple[Occurrence, Conversation]]:
+        """Everything, with the conversation that it is of. `over`: nothing more will ever be written."""
         at = 0
         for occurrence in self._main.occurrences():
             at = max(at, occurrence.at)
             yield from self._until(at)
             if occurrence.ended_agent:
                 # Older clients do not say in the sub-agent's own file that it was done.
-                for talk in self._working:
-                    if talk.agent_id == occurrence.ended_agent:
-                        talk.begin_finish()
+                for each in self._working:
+                    if each.talk.agent_id == occurrence.ended_agent:
+                        each.finish()
                 yield from self._until(at)
-            yield occurrence, None
+            yield occurrence, self._main
         yield from self._until(None)
         if over:
-            for talk in self._working:
-                talk.begin_finish()
+            for each in self._working:
+                each.finish()
             yield from self._until(None)
-            yield from ((occurrence, None) for occurrence in self._main.finish())
-        self.unreadable = sum(talk.unreadable for talk in self._working)
+            yield from ((occurrence, self._main) for occurrence in self._main.finish())
 
     def _until(self, at: int | None) -> Iterator[tuple[Occurrence, Conversation]]:
         while True:
             while self._waiting and (at is None or self._waiting[-1].began <= at):
-                talk = self._waiting.pop()
+                new = self._waiting.pop()
+                talk = new.talk
                 talk.agent_type = talk.agent_type or self._main.agent_types.get(talk.agent_id, "")
-                talk.rest = talk.occurrences()
-                talk.advance()
-                self._working.append(talk)
-            ready = [(t.next.at, n) for n, t in enumerate(self._working) if t.next]
+                new.advance()
+                self._working.append(new)
+            ready = [(each.next.at, n) for n, each in enumerate(self._working) if each.next]
             first, number = min(ready, default=(0, -1))
             if number < 0 or (at is not None and first > at):
                 return
-            talk = self._working[number]
-            assert talk.next is not None
-            yield talk.next, talk
-            talk.advance()
+            each = self._working[number]
+            assert each.next is not None
+            yield each.next, each.talk
+            each.advance()
 
-    def _open(self, path: str, known: dict[str, Any]) -> Conversation | None:
+    def _open(self, path: str, known: dict[str, Any]) -> _Subagent | None:
         name = Path(path).name[len(PREFIX) : -len(SUFFIX)]
         place, main = as_object(known.get(name)), self._main
+        if place.get("e") == size_of(path):
+            return None
         kind = _read_type(path) or text_of(place, "y")
         talk = Conversation(path, main.session, main.transcript, main.outputs, place, name, kind)
-        if talk.state.offset >= size_of(path):
-            return None
-        first = next(lines(path, talk.state.offset, BOOKKEEPING), None)
-        talk.began = (time_of(first.entry or {}) if first else None) or 0
-        return talk
+        first = next(lines(path, talk.offset, BOOKKEEPING), None)
+        began = (time_of(first.entry or {}) if first else None) or 0
+        return _Subagent(talk, began, talk.occurrences())
 
 
 def _read_type(path: str) -> str:
@@ -133,7 +155,7 @@ def _read_type(path: str) -> str:
 
 Parse = Callable[[Capture], Event | Unreadable | None]
 
-FORMAT = 3
+FORMAT = 4
 HEAD_LINES = 200  # within which a session says where it is
 NO_TRANSCRIPT = "it is not a transcript"
 HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS} | {MESSAGE_EVENT: "save"}
@@ -196,13 +218,13 @@ def read(
     main = Conversation(file.path, file.session, file.path, outputs, known["m"])
     agents = Agents(beside, main, dict(known["a"]))
     over = now - file.modified > DAY
-    for occurrence, agent in agents.merged(over):
-        if agent is None:
+    for occurrence, talk in agents.merged(over):
+        if talk is main:
             known["m"] = occurrence.place
         else:
             # Older clients say only in the middle of the session of what type it is.
-            kind = {"y": agent.agent_type} if agent.agent_type else {}
-            known["a"][agent.agent_id] = occurrence.place | kind
+            kind = {"y": talk.agent_type} if talk.agent_type else {}
+            known["a"][talk.agent_id] = occurrence.place | kind
         if found := _as_capture(file, occurrence, parse):
             yield TranscriptEvent(*found, json.dumps(known, separators=(",", ":")))
     if unreadable := main.unreadable + agents.unreadable:
@@ -217,7 +239,7 @@ def _read_mark(file: TranscriptFile, mark: str | None) -> Json:
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         found = json.loads(mark or "")
         fits = found["v"] == FORMAT and found["f"] == head
-        if fits and is_line_start(file.path, State.load(found["m"]).offset):
+        if fits and is_line_start(file.path, int(found["m"]["o"])):
             return {"v": FORMAT, "f": head, "m": found["m"], "a": dict(found["a"])}
     begin = {"o": find_own_start(file.path, file.session)}
     return {"v": FORMAT, "f": head, "m": begin, "a": {}}

@@ -1,22 +1,12 @@
-"""The changes that a dream plans, and those that a model proposes.
+"""The changes that a dream plans."""
 
-A reply is read leniently; `checks.py` judges the content.
-"""
-
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from aforesaid.memory.replies import Unusable, json_values
 from aforesaid.model.memories import Memory, StoredMemory
-from aforesaid.text import clean, one_line
 
 MERGE, RETIRE, REWRITE = "merge", "retire", "rewrite"
-MAX_OPERATIONS = 200
-MAX_WHY, MAX_FACT, MAX_DESCRIPTION, MAX_BODY = 300, 400, 200, 20_000
-NO_REASON = "no reason given"
-
-Entry = dict[str, Any]
 
 
 class DroppedFact(NamedTuple):
@@ -28,8 +18,8 @@ class DroppedFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`names`: the memories it touches. `into`: the one that stays, or replaces the retired one. A proposal
-    also has the new text; an empty `description` stays as it is."""
+    """`names`: the memories it touches. `into`: the one that stays, or replaces the retired one.
+    `description` and `body`: what a model proposes for a merge; an empty description stays as it is."""
 
     kind: str
     names: tuple[str, ...]
@@ -49,7 +39,7 @@ class Operation:
             return f"{names} → {self.into}" if self.into else f"merge {names}"
         if self.kind == RETIRE:
             return f"{names} retired" + (f", replaced by {self.into}" if self.into else "")
-        return f"{self.names[0]} rewritten"
+        return f"{names} rewritten"
 
 
 class Refusal(NamedTuple):
@@ -57,11 +47,6 @@ class Refusal(NamedTuple):
 
     what: str
     why: str
-
-
-class Proposal(NamedTuple):
-    operations: tuple[Operation, ...] = ()
-    ignored: tuple[Refusal, ...] = ()
 
 
 class Retirement(NamedTuple):
@@ -138,83 +123,3 @@ def describe_operations(operations: Iterable[Operation]) -> Iterator[str]:
     for one in operations:
         yield f"{one}: {one.why}"
         yield from (f"  dropped: {each.fact} ({each.why})" for each in one.dropped)
-
-
-def read_proposal(reply: str, names: Collection[str]) -> Proposal | Unusable:
-    """`names`: the memories that the model was shown."""
-    values = list(json_values(clean(reply)))
-    if not values:
-        return Unusable("the model's reply holds no JSON")
-    operations: dict[Operation, None] = {}
-    ignored: list[Refusal] = []
-    for kind, entry in (each for value in values for each in _entries(value)):
-        read = _read_operation(kind, entry)
-        if unknown := [name for name in read.names if name not in names]:
-            ignored.append(Refusal(str(read), f"there is no memory called {', '.join(unknown)}"))
-        read = replace(read, names=tuple(name for name in read.names if name in names))
-        why = ""
-        if kind == MERGE and len(read.names) < 2:
-            why = "it names fewer than two memories"
-        elif not read.names:
-            continue
-        elif read.into and read.into not in names:
-            why = f"there is no memory called {read.into} to replace it"
-        elif kind != RETIRE and not read.body:
-            why = "it has no new text"
-        if why:
-            ignored.append(Refusal(str(read), why))
-        else:
-            operations[read] = None
-    return Proposal(tuple(operations)[:MAX_OPERATIONS], tuple(ignored[:MAX_OPERATIONS]))
-
-
-def _entries(value: Any) -> Iterator[tuple[str, Entry]]:
-    for each in _as_list(value):
-        if isinstance(each, dict) and {"name", "names"} & each.keys():  # the reply was cut off
-            yield MERGE if "names" in each else REWRITE if each.get("body") else RETIRE, each
-    for kind in (MERGE, RETIRE, REWRITE):
-        for entry in _as_list(value.get(kind)) if isinstance(value, dict) else ():
-            if isinstance(entry, dict):
-                yield kind, entry
-            elif isinstance(entry, str) and kind == RETIRE:
-                yield RETIRE, {"name": entry}
-
-
-def _read_operation(kind: str, entry: Entry) -> Operation:
-    """Only a merge may have several names."""
-    listed = _as_list(entry.get("names") or entry.get("name"))
-    names = [_get_name(each) for each in listed] or [""]
-    dropped = [each for each in _as_list(entry.get("dropped")) if isinstance(each, dict)]
-    facts = [
-        DroppedFact(
-            one_line(_get_text(each, "fact"), MAX_FACT),
-            one_line(_get_text(each, "why"), MAX_WHY),
-        )
-        for each in dropped[:MAX_OPERATIONS]
-    ]
-    return Operation(
-        kind,
-        tuple(dict.fromkeys(names if kind == MERGE else names[:1])),
-        one_line(_get_text(entry, "why"), MAX_WHY) or NO_REASON,
-        into=(_get_name(entry.get("replaced_by")) or None) if kind == RETIRE else None,
-        # One without a reason counts as lost silently.
-        dropped=tuple(each for each in facts if each.fact and each.why),
-        description=one_line(_get_text(entry, "description"), MAX_DESCRIPTION),
-        body=_get_text(entry, "body"),
-    )
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value] if value else []
-
-
-def _get_name(value: Any) -> str:
-    """As a model may write it: with its suffix, in brackets."""
-    if not isinstance(value, str) or value.strip().lower() in ("null", "none"):
-        return ""
-    return one_line(value, 200).strip("[]`\"' ").removesuffix(".md")
-
-
-def _get_text(entry: Entry, key: str) -> str:
-    found = entry.get(key)
-    return clean(found[:MAX_BODY]).strip() if isinstance(found, str) else ""

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -17,7 +16,7 @@ from aforesaid.english import NUMBER_WORDS
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.curation import MEMORY_LINK, dead_links, files_freshness, link_target
 from aforesaid.memory.dream.plan import Plan
-from aforesaid.memory.format import SUFFIX, fold_name, slugify
+from aforesaid.memory.format import SUFFIX, fold_name
 from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, OF_USER, Memory, StoredMemory
 from aforesaid.similarity import (
     Relation,
@@ -41,15 +40,13 @@ MAX_QUOTED = 120  # characters of a sentence, in a reason
 
 
 class _Parsed(NamedTuple):
-    """`core`: the sentences of the statement; `rest`: why, and how to apply it. `keys`: of all words.
-    `numbers`: those of the statement."""
+    """`core`: the sentences of the statement; `rest`: why, and how to apply it. `keys`: of all words."""
 
     body: str
     description: tuple[str, ...]
     core: tuple[str, ...]
     rest: tuple[str, ...]
     keys: frozenset[str]
-    numbers: frozenset[str]
 
     def describes(self, other: "_Parsed") -> bool:
         """Where texts say little (`See the wiki`), the descriptions may be the whole difference."""
@@ -59,14 +56,13 @@ class _Parsed(NamedTuple):
         )
 
 
-def _parse(memory: Memory) -> _Parsed:
-    body = remove_stale_mark(memory.body)
+def _parse(stored: StoredMemory) -> _Parsed:
+    body = remove_stale_mark(stored.memory.body)
     (_, statement), *labelled = _split_parts(body)
-    description = _sentences(memory.description)
+    description = _sentences(stored.memory.description)
     core = _sentences(statement) or description
     rest = tuple(each for _, text in labelled for each in _sentences(text))
-    numbers = frozenset(filter(str.isdigit, _keys(core)))
-    return _Parsed(body, description, core, rest, _keys((*description, *core, *rest)), numbers)
+    return _Parsed(body, description, core, rest, _keys((*description, *core, *rest)))
 
 
 def _sentences(text: str) -> tuple[str, ...]:
@@ -87,29 +83,29 @@ def merge_duplicates(plan: Plan) -> None:
 
 def find_duplicates(memories: Sequence[StoredMemory]) -> dict[str, list[str]]:
     """By the memory that stays, those that say the same as it; similarity is not transitive."""
-    left = sorted(memories, key=quality, reverse=True)
-    parsed = {each.memory.name: _parse(each.memory) for each in memories}
+    left = sorted(((each, _parse(each)) for each in memories), key=lambda pair: quality(pair[0]))
     groups: dict[str, list[str]] = {}
     while left:
-        kept = left.pop(0)
+        kept, parsed = left.pop()
         gone = [
             other.memory.name
-            for other in left
-            if _say_same(parsed[kept.memory.name], parsed[other.memory.name])
+            for other, others in reversed(left)
+            if _say_same(parsed, others)
             and not replace_obstacle(kept, other)
             and (not merge_obstacle(kept, other) or _adds_nothing(kept.memory, other.memory))
         ]
         if gone:
             groups[kept.memory.name] = gone
-            left = [other for other in left if other.memory.name not in gone]
+            left = [pair for pair in left if pair[0].memory.name not in gone]
     return groups
 
 
 def _say_same(one: _Parsed, other: _Parsed) -> bool:
     # First what is cheap: among hundreds of similar memories every pair comes here.
-    if not (one.numbers <= other.numbers or other.numbers <= one.numbers):
+    differing = "".join(one.keys - other.keys), "".join(other.keys - one.keys)
+    if all(any(map(str.isdigit, each)) for each in differing) or one.keys.isdisjoint(other.keys):
         return False
-    if one.keys.isdisjoint(other.keys) or not (one.describes(other) and other.describes(one)):
+    if not (one.describes(other) and other.describes(one)):
         return False
     if normalize_text(one.body) == normalize_text(other.body):
         return True
@@ -129,24 +125,24 @@ def _contains_all(ones: Sequence[str], others: Sequence[str]) -> bool:
 def retire_replaced(plan: Plan) -> None:
     """Retires what a newer memory replaces. Several values from one day may all hold: they stay."""
     newest = sorted(plan.stored.values(), key=lambda each: last_stated(each.memory), reverse=True)
-    parsed = {each.memory.name: _parse(each.memory) for each in newest}
+    parsed = {each.memory.name: _parse(each) for each in newest}
     for place, new in enumerate(newest):
         name = new.memory.name
+        if name not in plan.standing:
+            continue
         older = [
             old
             for old in newest[place + 1 :]
-            if name in plan.standing
-            and old.memory.name in plan.standing
+            if old.memory.name in plan.standing
             and last_stated(old.memory) < last_stated(new.memory)
-            and not parsed[old.memory.name].keys.isdisjoint(parsed[name].keys)
             and _is_replaced(parsed[old.memory.name].core, parsed[name].core)
             and not replace_obstacle(new, old)
         ]
         for old in older:
             core = parsed[old.memory.name].core
-            rivals = [other for other in older if _day(other) == _day(old) and other is not old]
-            cores = [parsed[each.memory.name].core for each in rivals]
-            if not any(contradict(x, y) for each in cores for x in core for y in each):
+            rivals = (o for o in older if o is not old and _day(o) == _day(old))
+            others = [each for rival in rivals for each in parsed[rival.memory.name].core]
+            if not any(contradict(one, other) for one in core for other in others):
                 why = f"{name} is newer and says “{one_line(parsed[name].core[0], MAX_QUOTED)}”"
                 plan.retire(old.memory.name, why, name)
 
@@ -158,10 +154,8 @@ def _day(stored: StoredMemory) -> date:
 def _is_replaced(old: Sequence[str], new: Sequence[str]) -> bool:
     """Whether the newer one says again or replaces every sentence, and replaces one at least."""
     found = [{compare(each, other) for other in new} for each in old]
-    replaced = [Relation.REPLACES in each for each in found]
-    return any(replaced) and all(
-        done or Relation.SAME in each for done, each in zip(replaced, found, strict=True)
-    )
+    known = {Relation.SAME, Relation.REPLACES}
+    return all(each & known for each in found) and any(Relation.REPLACES in each for each in found)
 
 
 def quality(stored: StoredMemory) -> tuple[bool, bool, bool, int, int, str]:
@@ -296,23 +290,9 @@ def fix_dates(plan: Plan) -> None:
 
 
 def fix_links(plan: Plan, memories: Memories) -> None:
-    """A link is dead if no project has the name and it was a memory's: one was retired, or it is spelled like
-    one and the repository has no such file."""
-    folders = [memories.places.all, memories.places.retired]
-    there, retired = ({fold_name(n) for each in fs for n in each.names()} for fs in folders)
-    there |= {fold_name(each.stem) for each in memories.places.root.glob(f"projects/*/*{SUFFIX}")}
-    there -= {fold_name(name) for name in plan.gone}
+    """Of links to retired memories. Others may lead to another project or to a file of the repository."""
     replaced = {each.memory.name: each.memory.replaced_by for each in memories.retired().memories}
     replaced |= {name: gone.replaced_by for name, gone in plan.gone.items()}
-    repository = memories.places.repository
-
-    def is_dead(name: str) -> bool:
-        if fold_name(name) in there:
-            return False
-        if name in plan.gone or fold_name(name) in retired:
-            return True
-        in_project = repository and (Path(repository.root) / f"{name}.md").exists()
-        return name == slugify(name) and not in_project
 
     def find_successor(name: str) -> str | None:
         seen: set[str] = set()
@@ -322,7 +302,8 @@ def fix_links(plan: Plan, memories: Memories) -> None:
         return name if name in plan.standing else None
 
     for memory in list(plan.standing.values()):
-        dead = {n: find_successor(n) for n in dead_links(memory, there) if is_dead(n)}
+        links = dead_links(memory, set(map(fold_name, plan.standing)))
+        dead = {name: find_successor(name) for name in links if name in replaced}
         if dead and memory.pinned:
             plan.notice(memory, f"it links to what is no longer there: {', '.join(dead)}")
         elif dead:

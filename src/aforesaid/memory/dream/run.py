@@ -2,10 +2,7 @@
 once or none.
 
 A dream costs a model request and rewrites memories, so it runs seldom: each of several conditions can prevent
-it. If a memory is edited meanwhile, the dream is planned anew, with the same answer. The request has all
-memories that fit, and what was done lately. Similar memories come first and next to each other: they can be
-merged, and small models forget what they read a page ago. What does not fit is not shown, and what was not
-shown cannot be changed.
+it. If a memory is edited meanwhile, the dream is planned again, with the same answer.
 """
 
 import os
@@ -21,22 +18,25 @@ from aforesaid.english import count
 from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory.changes import Memories, UndoResult, undo_change
 from aforesaid.memory.curation import files_freshness
-from aforesaid.memory.dream.checks import apply_proposal
 from aforesaid.memory.dream.plan import (
     MERGE,
     RETIRE,
     REWRITE,
     Operation,
     Plan,
-    Proposal,
     Refusal,
     describe_operations,
+)
+from aforesaid.memory.dream.proposal import (
+    MAX_PROMPT_TOKENS,
+    Proposal,
+    apply_proposal,
+    build_dream_request,
     read_proposal,
 )
 from aforesaid.memory.dream.rules import (
     fix_dates,
     fix_links,
-    last_stated,
     mark_stale,
     merge_duplicates,
     retire_replaced,
@@ -44,13 +44,10 @@ from aforesaid.memory.dream.rules import (
 )
 from aforesaid.memory.folders import Places
 from aforesaid.memory.history import unified_diff
-from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable
-from aforesaid.model.memories import NOTED_BY_AGENT, OF_PROJECT, Memory, StoredMemory
+from aforesaid.model.memories import OF_PROJECT, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, StoredReply
 from aforesaid.paths import PRIVATE_FILE, private_dir
-from aforesaid.similarity import parse_sentences, word_overlap
-from aforesaid.text import fenced, one_line, tokens
 
 INTERVAL = DAY  # between two dreams
 THROTTLE = 10 * MINUTE  # between two checks, as a check reads the disk
@@ -58,6 +55,10 @@ MIN_SESSIONS = 5  # since the last dream
 MIN_MEMORIES = 10
 DREAM_LOCK_FILE = ".dream"  # its modification time is that of the last completed dream
 DREAM_TIMES_FOLDER = ".dreams"  # per project, by their modification times
+CHANGE_REASON = "dream"
+WRITE_ATTEMPTS = 3  # while somebody edits
+
+Ask = Callable[[Request], Reply | StoredReply | Failure]
 
 
 def closed_gate(
@@ -71,10 +72,13 @@ def closed_gate(
 ) -> str | None:
     """The reason why no dream may run now, or None. `last`: the last completed dream; `checked`: the last
     check; None for never. `sessions` since the last dream and `memories`: None if not counted, then not
-    judged. `dreaming`: a dream is running."""
-    if last is not None and _within(now, last, INTERVAL):
+    judged. `dreaming`: a dream is running.
+
+    A time far in the future was written under a wrong clock: it must not close a gate for years.
+    """
+    if last is not None and abs(now - last) < INTERVAL:
         return f"the last dream was {age(last, now=now)} ago, and a day is between two"
-    if checked is not None and _within(now, checked, THROTTLE):
+    if checked is not None and abs(now - checked) < THROTTLE:
         return (
             f"it was checked {age(checked, now=now)} ago, and {THROTTLE // MINUTE} min are between"
         )
@@ -90,11 +94,6 @@ def closed_gate(
 def sessions_counted_since(now: int, last: int | None) -> int:
     """A time in the future was written under a wrong clock and is ignored."""
     return 0 if last is None or last > now else last
-
-
-def _within(now: int, then: int, span: int) -> bool:
-    """A time far in the future was written under a wrong clock: it must not close a gate for years."""
-    return abs(now - then) < span
 
 
 class DreamLock(AbstractContextManager["DreamLock"]):
@@ -119,6 +118,14 @@ def acquire_dream_lock(path: Path) -> DreamLock | None:
     if is_new:
         _set_time(descriptor, 0)
     return DreamLock(descriptor)
+
+
+def lock_dreams(memories: Memories) -> DreamLock:
+    """One lock for all projects. Raises MemoryRefused."""
+    root = private_dir(memories.places.root)
+    if held := acquire_dream_lock(root / DREAM_LOCK_FILE):
+        return held
+    raise MemoryRefused("Another dream is under way. Try again when it is done.")
 
 
 def last_dream_at(path: Path) -> int | None:
@@ -155,18 +162,6 @@ def _project_file(places: Places) -> Path:
 
 def _set_time(descriptor: int, now: int) -> None:
     os.utime(descriptor, ns=(now * 1_000_000, now * 1_000_000))
-
-
-CHANGE_REASON = "dream"
-WRITE_ATTEMPTS = 3  # while somebody edits
-MAX_PROMPT_TOKENS = 6_000  # for the memories, unless the settings say otherwise
-MAX_SIGNAL_TOKENS, MAX_SIGNAL = 600, 120
-MAX_BODY = 4_096  # characters; a longer one is left out, as half of it cannot be judged
-RELATED = 0.3  # word overlap of memories that are placed together
-REPLY_TOKENS = 3_000
-QUESTION = "Which memories should be merged, retired or rewritten?"
-
-Ask = Callable[[Request], Reply | StoredReply | Failure]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,26 +242,14 @@ def run_dream(
             result = replace(result, given_up=str(refused))
         break
     assert answer is not None
-    log.action(
-        "memory.dreamed",
-        memories=len(plan.read),
-        operations=len(result.operations),
-        refused=len(result.refused),
-        given_up=result.given_up is not None,
-    )
+    counts = {"operations": len(result.operations), "refused": len(result.refused)}
+    given_up = result.given_up is not None
+    log.action("memory.dreamed", memories=len(plan.read), **counts, given_up=given_up)
     completed = result.completed and not answer.retry
     result = replace(result, unanswered=answer.unanswered, completed=completed)
-    if result.completed and not dry_run:
+    if completed and not dry_run:
         record_project_dream(memories.places, memories.clock())
     return result
-
-
-def lock_dreams(memories: Memories) -> DreamLock:
-    """One lock for all projects. Raises MemoryRefused."""
-    root = private_dir(memories.places.root)
-    if held := acquire_dream_lock(root / DREAM_LOCK_FILE):
-        return held
-    raise MemoryRefused("Another dream is under way. Try again when it is done.")
 
 
 def undo_last_dream(memories: Memories, *, force: bool = False) -> UndoResult:
@@ -332,21 +315,18 @@ def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool) -> DreamResult
         for name, gone in plan.gone.items():
             change.retire(name, gone.why, plan.successor(name), plan.read[name].checksum)
     paths = {stored.path for stored in plan.read.values()}
-    files = {
-        each.path.relative_to(memories.places.root).as_posix(): each
-        for each in change.changed_files()
-        if each.path in paths
-    }
+    before: dict[str, str] = {}
+    after: dict[str, str | None] = {}
+    for each in change.changed_files():
+        if each.path in paths:
+            path = each.path.relative_to(memories.places.root).as_posix()
+            before[path] = (each.before or b"").decode("utf-8", "replace")
+            after[path] = None if each.after is None else each.after.decode("utf-8", "replace")
     return DreamResult(
         operations=tuple(plan.operations),
         refused=tuple(plan.refused),
-        before={
-            path: (each.before or b"").decode("utf-8", "replace") for path, each in files.items()
-        },
-        after={
-            path: None if each.after is None else each.after.decode("utf-8", "replace")
-            for path, each in files.items()
-        },
+        before=before,
+        after=after,
         noticed=tuple(plan.noticed),
         entry=change.entry,
     )
@@ -358,69 +338,3 @@ def _change_message(plan: Plan) -> str:
     rewritten = len({one.names[0] for one in plan.operations if one.kind == REWRITE})
     head = f"{CHANGE_REASON}: {merged} merged, {retired} retired, {rewritten} rewritten"
     return "\n".join([head, "", *describe_operations(plan.operations)])
-
-
-class DreamRequest(NamedTuple):
-    request: Request
-    names: tuple[str, ...]
-
-
-def build_dream_request(
-    memories: Sequence[Memory],
-    signals: Sequence[str] = (),
-    stale: Mapping[str, str] | None = None,
-    room: int = MAX_PROMPT_TOKENS,
-) -> DreamRequest:
-    """`stale`: by memory, the state of the files that it names."""
-    blocks: dict[str, str] = {}
-    for memory in _group_similar([each for each in memories if len(each.body) <= MAX_BODY]):
-        about = [memory.type]
-        if at := last_stated(memory):
-            about.append(f"{clock.local(at):%Y-%m-%d}")
-        if number := len(memory.evidence):
-            about.append(f"{number} {'piece' if number == 1 else 'pieces'} of evidence")
-        about += [NOTED_BY_AGENT] * memory.by_agent + ["pinned"] * memory.pinned
-        about += filter(None, [(stale or {}).get(memory.name)])
-        body = [f"  {line}" for line in memory.body.splitlines() if line.strip()]
-        lines = [f"## {memory.name} ({', '.join(about)})", memory.description, *body]
-        block = fenced("\n".join(lines)).rstrip()
-        if (cost := tokens(block)) <= room:
-            room -= cost
-            blocks[memory.name] = block
-    lately: list[str] = []
-    left = MAX_SIGNAL_TOKENS
-    for signal in dict.fromkeys(signals):
-        line = f"- {fenced(one_line(signal, MAX_SIGNAL))}"
-        left -= tokens(line)
-        if left < 0:
-            lately.append(f"- and {count(len(signals) - len(lately), 'other thing')}")
-            break
-        lately.append(line)
-    done = "\n".join(["What was done lately:", *(lately or ["- nothing that is known"])])
-    message = "\n\n".join(["Memories:", *blocks.values(), done, QUESTION])
-    examples = prompt_examples("dream_example")
-    request = Request(prompt_text("dream"), examples, message, REPLY_TOKENS)
-    return DreamRequest(request, tuple(blocks))
-
-
-def _group_similar(memories: Sequence[Memory]) -> list[Memory]:
-    """Those most similar to another first, each followed by the ones similar to it."""
-    words = {
-        m.name: frozenset(w for each in parse_sentences(m.text) for w in each.telling)
-        for m in memories
-    }
-
-    def overlap(one: Memory, other: Memory) -> float:
-        return word_overlap(words[one.name], words[other.name])
-
-    def best(one: Memory) -> float:
-        return max((overlap(one, other) for other in memories if other is not one), default=0.0)
-
-    left = sorted(memories, key=lambda memory: (-best(memory), memory.name))
-    ordered: list[Memory] = []
-    while left:
-        first = left.pop(0)
-        near = [each for each in left if overlap(first, each) >= RELATED]
-        ordered += [first, *sorted(near, key=lambda each: -overlap(first, each))]
-        left = [each for each in left if each not in near]
-    return ordered

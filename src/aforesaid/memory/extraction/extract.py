@@ -8,39 +8,38 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, count
+from itertools import count
 from pathlib import Path
 
 from aforesaid import freshness, repository
 from aforesaid.clock import Clock
 from aforesaid.errors import MemoryRefused
-from aforesaid.grounding import KnownText
 from aforesaid.memory.changes import Change, Memories
-from aforesaid.memory.extraction import corrections, drafts, rules
-from aforesaid.memory.extraction.drafts import Draft, DroppedDraft, covers, covers_all
+from aforesaid.memory.extraction import corrections, rules
 from aforesaid.memory.extraction.rules import Statement, format_body, make_name
-from aforesaid.memory.extraction.sentences import has, is_joke, normalize, own_sentences, own_words
+from aforesaid.memory.extraction.sentences import CUES
 from aforesaid.memory.format import fold_name, slugify
-from aforesaid.memory.prompts import prompt_examples, prompt_text
-from aforesaid.memory.replies import Unusable
 from aforesaid.model.memories import (
     AGENT,
     BY,
     OF_TEAM,
-    PROJECT,
     TYPES,
     USER,
     Memory,
-    Message,
     StoredMemory,
 )
 from aforesaid.model.prose import sentences
-from aforesaid.model.requests import Request
-from aforesaid.privacy.redactor import RULES, Redactor
-from aforesaid.similarity import Relation, compare, text_words, word_overlap
-from aforesaid.text import cut, fenced, one_line
+from aforesaid.similarity import (
+    Relation,
+    compare,
+    includes_sentence,
+    parse_sentences,
+    word_overlap,
+)
+from aforesaid.text import words
 
 SHARED = 0.6  # of the words of a statement, in a memory of the same turn that says it
+SAME_SUBJECT = 0.4  # word overlap of a memory and of what is to take its place
 MAX_FILES = 8  # of one memory
 ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]+://\S+")
 FILE_NAME = re.compile(r"[\w@.+/-]{2,200}")
@@ -63,7 +62,7 @@ class Applied:
 
 def apply_statements(
     memories: Memories,
-    found: Iterable[Statement | Draft],
+    found: Iterable[Statement],
     evidence: Sequence[str],
     clock: Clock,
     root: str | None = None,
@@ -72,9 +71,8 @@ def apply_statements(
     """`evidence`: identifies the turn, such as `event 345`. `clock`: when it was said; what is known from
     later is not corrected. `root`: the project's directory, for the files that a memory names. `made`: adds
     what else is known of each, such as a pin."""
-    # Corrections find their memory first. Of a draft and a statement that say the same, the draft has the
-    # better name.
-    order = sorted(found, key=lambda each: isinstance(each, Draft) or 2 * (not each.correction))
+    # Corrections find their memory first.
+    order = sorted(found, key=lambda each: not (each.correction or each.updates))
     if not order:
         return Applied()
     with memories.change("remembered", forgiving=True) as change:
@@ -110,20 +108,17 @@ class _Application:
         self.paths: dict[str, tuple[Path, ...]] = {}
         self.skipped: list[Skipped] = []
 
-    def take(self, new: Statement | Draft) -> None:
-        if isinstance(new, Draft):
-            name, body, said = _draft_name(new), format_body(new.body, new.why, new.how), new.body
-        else:
-            name, body, said = make_name(new.description), new.body, new.said
-        memory = Memory(name, new.description, new.type, body, created=self.now)
+    def take(self, new: Statement) -> None:
+        name = make_name(new.description)
+        memory = Memory(name, new.description, new.type, new.body, created=self.now)
         memory = self.made(replace(memory, evidence=self.evidence))
-        before = next((old for old in self.of_turn if _is_told_by(old, memory, said)), None)
+        before = next((old for old in self.of_turn if _is_told_by(old, memory, new.said)), None)
         try:
             if before:
                 why: str | None = f"taken before: {before.name}"
             elif target := self._find_target(memory, new):
                 why = self._correct(*target)
-            elif isinstance(new, Draft) or new.stands:
+            elif new.stands:
                 why = self._add(memory)
             else:
                 why = "it puts nothing right that is known"
@@ -143,9 +138,7 @@ class _Application:
         )
         return Applied(added, updated, (*self.skipped, *skipped))
 
-    def _find_target(
-        self, memory: Memory, new: Statement | Draft
-    ) -> tuple[StoredMemory, Memory] | None:
+    def _find_target(self, memory: Memory, new: Statement) -> tuple[StoredMemory, Memory] | None:
         """The memory that is corrected, and its new version. An agent's note corrects none of the user's: the
         agent may have read it somewhere."""
         ours = {
@@ -153,18 +146,15 @@ class _Application:
             for each in self.known
             if each.is_ours and (each.memory.by_agent or not memory.by_agent)
         }
-        if isinstance(new, Draft):
-            if new.updates not in ours or not drafts.may_update(ours[new.updates].memory, memory):
-                return None
+        known = [each.memory for each in ours.values()]
+        if found := new.correction and corrections.contradicted(new.correction, known):
+            old, term = found
+            version = corrections.correct_memory(old, memory, new.correction, term)
+        elif new.updates in ours and _may_update(ours[new.updates].memory, memory):
             old = ours[new.updates].memory
             version = replace(old, description=memory.description, body=memory.body)
         else:
-            known = (each.memory for each in ours.values())
-            found = new.correction and corrections.contradicted(new.correction, known)
-            if not found or not new.correction:
-                return None
-            old, term = found
-            version = corrections.correct_memory(old, memory, new.correction, term)
+            return None
         version = replace(
             version,
             pinned=old.pinned or memory.pinned,
@@ -223,20 +213,41 @@ class _Application:
         self.paths[memory.name] = (stored.path,)
 
 
-def _draft_name(draft: Draft) -> str:
-    """The model's, if it is made of words that the memory has."""
-    text = KnownText(draft.description, draft.body)
-    name = slugify(draft.name)
-    known = all(map(text.knows, text_words(name.replace("-", " "))))
-    return name if "-" in name and known else make_name(draft.description)
-
-
 def _is_told_by(memory: Memory, new: Memory, said: str) -> bool:
     """Perhaps in other words by now: people edit what was taken from their own."""
     if (said and said in memory.body) or covers(memory, new):
         return True
-    mine, theirs = drafts.subject_words(memory), drafts.subject_words(new)
+    mine, theirs = _subject_words(memory), _subject_words(new)
     return len(mine & theirs) >= SHARED * len(theirs)
+
+
+def covers(memory: Memory, new: Memory) -> bool:
+    """Whether the memory says all that the new one's description does. In doubt both are kept; a dream may
+    merge them."""
+    return _says_text(memory, new.description)
+
+
+def covers_all(memory: Memory, other: Memory) -> bool:
+    """Whether the memory says all that the other's whole text does."""
+    return _says_text(memory, f"{other.description}\n{other.body}")
+
+
+def _says_text(memory: Memory, text: str) -> bool:
+    if not words(text):  # signs alone
+        return text.strip() in (memory.description.strip(), memory.body.strip())
+    known = parse_sentences(f"{memory.description}\n{memory.body}")
+    new = parse_sentences(CUES["firm"].sub(" ", text))
+    return all(any(includes_sentence(old, each) for old in known) for each in new)
+
+
+def _may_update(old: Memory, new: Memory) -> bool:
+    """Whether they are about the same subject, and do not say the same."""
+    near = word_overlap(_subject_words(old), _subject_words(new)) >= SAME_SUBJECT
+    return near and not covers(old, new)
+
+
+def _subject_words(memory: Memory) -> frozenset[str]:
+    return frozenset(word for each in parse_sentences(memory.description) for word in each.about)
 
 
 def without_agent_mark(memory: Memory) -> Memory:
@@ -380,105 +391,3 @@ def _write_named(
     if memories.get(name, scope) is None:
         raise MemoryRefused(f"{stored.path} could not be written. Make its folder writable.")
     return Remembered(stored, updated=old is not None)
-
-
-MESSAGES, ROOM = 10, 4_000  # the last ones, and characters of them
-MAX_ANSWER = 300  # of the assistant's: what it says counts only if the user agrees
-KNOWN_ROOM, KNOWN_LINE = 3_000, 160
-REPLY_TOKENS = 700
-ASK = "Which memories are to be written? Answer with a JSON array alone, [] if there is nothing to keep."
-EXAMPLES = ("extract_example_correction", "extract_example_task", "extract_example_quote")
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """`drafts` are grounded; `dropped` were not, each with the reason."""
-
-    drafts: tuple[Draft, ...]
-    dropped: tuple[DroppedDraft, ...]
-
-
-def statements_by_rules(dialogue: Sequence[Message], redactor: Redactor = RULES) -> list[Statement]:
-    """What the user said explicitly in the newest message."""
-    return rules.statements(*_newest(dialogue), redactor)
-
-
-def may_teach(dialogue: Sequence[Message]) -> bool:
-    """Whether the newest message may hold something to keep; only then a model is asked."""
-    prompt, before = _newest(dialogue)
-    own = own_sentences(prompt)
-    if is_joke(own):
-        return False
-    if drafts.user_agreed(prompt) and has("standing", normalize(before)):
-        return True
-    return any(map(_may_last, own)) or bool(rules.statements(prompt, before))
-
-
-def _may_last(sentence: str) -> bool:
-    text = normalize(sentence)
-    if len(text.split()) < rules.MIN_WORDS or rules.is_task(text):
-        return False
-    if rules.passing(text) is not None or has("symptom", text):
-        return False
-    reading = rules.read(sentence)  # an order needs more than politeness to last
-    return reading.points >= (1 if reading.type == PROJECT else 2)
-
-
-def _newest(dialogue: Sequence[Message]) -> tuple[str, str]:
-    """The user's newest message, and the assistant's message before it."""
-    for number in range(len(dialogue) - 1, -1, -1):
-        if dialogue[number].role == "user":
-            before = dialogue[number - 1] if number else dialogue[number]
-            return dialogue[number].text, before.text if before.role != "user" else ""
-    return "", ""
-
-
-def build_extraction_request(dialogue: Sequence[Message], existing: Sequence[Memory]) -> Request:
-    """The system prompt and the examples never change, so that providers can cache them."""
-    shown = _shown(dialogue)
-    message = f"Known memories:\n{_known(existing, shown)}\n\nThe talk:\n{shown}\n\n{ASK}"
-    return Request(prompt_text("extract"), prompt_examples(*EXAMPLES), message, REPLY_TOKENS)
-
-
-def parse_extraction(
-    reply: str, dialogue: Sequence[Message], redactor: Redactor = RULES
-) -> Extraction | Unusable:
-    proposed = drafts.read_extraction(reply)
-    if isinstance(proposed, Unusable):
-        return proposed
-    checked = [drafts.ground_draft(draft, dialogue, redactor) for draft in proposed]
-    return Extraction(
-        tuple(each for each in checked if isinstance(each, Draft)),
-        tuple(each for each in checked if isinstance(each, DroppedDraft)),
-    )
-
-
-def _shown(dialogue: Sequence[Message]) -> str:
-    """The user's newest message, and older ones as far as there is room. The assistant's answer to the newest
-    is left out: nobody agreed to it, and small models take it for the user's."""
-    lines: list[str] = []
-    room = ROOM
-    newest = max((n for n, each in enumerate(dialogue, 1) if each.role == "user"), default=0)
-    for message in reversed(dialogue[:newest][-MESSAGES:]):
-        if message.role == "user":
-            who, text = "User", own_words(message.text) or "(pasted text, left out)"
-        else:
-            who, text = "Assistant", cut(message.text, MAX_ANSWER)
-        text = cut(fenced(text), room)
-        if not text:
-            break
-        room -= len(text)
-        # Only our own lines begin at the margin.
-        lines.append(f"{who}: {text}".replace("\n", "\n  "))
-    return "\n".join(reversed(lines))
-
-
-def _known(existing: Sequence[Memory], shown: str) -> str:
-    """The most similar first."""
-    words = text_words(shown)
-    near = sorted(existing, key=lambda each: -word_overlap(words, text_words(each.description)))
-    told = (one_line(f"{each.name}: {each.description}", KNOWN_LINE) for each in near)
-    lines = [f"- {fenced(each)}" for each in told]
-    sizes = accumulate(map(len, lines))
-    fitting = [line for line, size in zip(lines, sizes, strict=True) if size <= KNOWN_ROOM]
-    return "\n".join(fitting) or "- none"

@@ -7,7 +7,7 @@ want remembered. The body keeps the whole sentence, so that its scope and reason
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from aforesaid.memory.extraction.corrections import Correction, read_correction, read_short
@@ -26,7 +26,7 @@ from aforesaid.memory.extraction.sentences import (
     own_sentences,
 )
 from aforesaid.memory.format import slugify
-from aforesaid.model.memories import FEEDBACK, PROJECT, REFERENCE, USER
+from aforesaid.model.memories import FEEDBACK, PROJECT, REFERENCE, USER, Message
 from aforesaid.privacy.redactor import RULES, Redactor
 from aforesaid.text import one_line, words
 
@@ -332,7 +332,8 @@ def format_body(statement: str, why: str = "", how: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`said`: the user's sentence. `stands`: it can be understood alone; else it only corrects a memory."""
+    """`said`: the user's sentence. `stands`: it can be understood alone; else it only corrects a memory.
+    `updates`: the name of the memory that it replaces, if a model has named one."""
 
     type: str
     description: str
@@ -340,6 +341,26 @@ class Statement:
     correction: Correction | None = None
     said: str = ""
     stands: bool = True
+    updates: str = ""
+
+
+def make_statement(kind: str, sentence: str, after: str) -> Statement:
+    """`after`: the next sentence, which may give the reason."""
+    body = f"{sentence} {after}" if begins("a_reason", after) else sentence
+    return Statement(kind, describe(sentence), body, read_correction(sentence), sentence)
+
+
+def newest(dialogue: Sequence[Message]) -> tuple[str, str]:
+    """The user's newest message, and the assistant's message before it."""
+    for number in range(len(dialogue) - 1, -1, -1):
+        if dialogue[number].role == "user":
+            before = dialogue[number - 1] if number else dialogue[number]
+            return dialogue[number].text, before.text if before.role != "user" else ""
+    return "", ""
+
+
+def statements_by_rules(dialogue: Sequence[Message], redactor: Redactor = RULES) -> list[Statement]:
+    return statements(*newest(dialogue), redactor)
 
 
 def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> list[Statement]:
@@ -351,6 +372,7 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
     normal = [normalize(sentence) for sentence in own]
     tasks = [is_task(text) for text in normal]
     spec = begins("builds", _bare(normal[0]))
+    crowded = len(own) >= MANY
     answer = f" {' '.join(words(before))} "
     found: dict[str, Statement] = {}
     for number, text in enumerate(normal):
@@ -362,21 +384,16 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
             continue
         alone = sum(tasks) == tasks[number]
         reading = Reading(guess_type(sentence), MIN_POINTS)
-        crowded = len(own) >= MANY
         reading = reading if back else read(sentence, alone=alone, spec=spec, crowded=crowded)
-        if made := _statement(reading, sentence, "".join(own[number + 1 : number + 2]), before):
+        made = make_statement(reading.type, sentence, "".join(own[number + 1 : number + 2]))
+        if short := None if reading.why else read_short(sentence, before):
+            found.setdefault(sentence, replace(made, type=PROJECT, correction=short, stands=False))
+        elif reading.lasts or _denies(sentence, before):
             found.setdefault(sentence, made)
     return list(found.values())[:MAX_STATEMENTS]
 
 
-def _statement(reading: Reading, sentence: str, after: str, before: str) -> Statement | None:
-    short = None if reading.why else read_short(sentence, before)
+def _denies(sentence: str, before: str) -> bool:
+    """Whether the user denies what the assistant has just called something."""
     denied = DENIED.search(sentence)
-    # The user denies what the assistant has just called something.
-    denies = denied is not None and denied["term"].lower() in before.lower()
-    if not (short or reading.lasts or denies):
-        return None
-    body = f"{sentence} {after}" if begins("a_reason", after) else sentence
-    if short:
-        return Statement(PROJECT, describe(sentence), body, short, sentence, stands=False)
-    return Statement(reading.type, describe(sentence), body, read_correction(sentence), sentence)
+    return denied is not None and denied["term"].lower() in before.lower()

@@ -56,8 +56,9 @@ POINTING = CUES["pointing"]  # such a sentence needs the one before it
 SUBJECTLESS, PRAISE = CUES["subjectless"], CUES["praise"]
 LINK = re.compile(  # `no` and `right` only as an answer: `No hooks fire` says something else
     r"(?:(?:(?:but|and|also|so(?! far\b| that\b| long\b| much\b| many\b)|unfortunately|actually|however|then"
-    r"|finally|additionally)\b,?|(?:yes|no|right|exactly|absolutely|correct|indeed|ok(?:ay)?|you'?re right"
-    r"|(?:so )?to answer your question)(?:, absolutely)?(?:[,.:!]| [–—-](?=\s))"
+    r"|finally|additionally)\b,?|(?:yes|no|done|sure|right|exactly|absolutely|correct|indeed|ok(?:ay)?"
+    r"|you'?re right|(?:so )?to answer your question)(?:, absolutely)?(?:[,.:!]| [–—-](?=\s))"
+    r"|looking (?:back )?at [^,.]{3,60},"
     r"|i(?:'ve| have)? (?:can )?(?:now )?(?:found|see|noticed|confirmed|verified|discovered)"
     r"(?: it| the (?:\w+ )?\w+)?(?::| [–—-]| that))\s+)+",
     re.IGNORECASE,
@@ -86,6 +87,7 @@ class Chosen:
     why: bool
     order: int
     place: str = CLOSING
+    item: bool = False  # of a list
 
     @property
     def text(self) -> str:
@@ -120,7 +122,12 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         return 0.0, False
     wide = WIDE.search(said) is not None
     least = LEAST_WIDE if wide else LEAST
-    if len(said) < least or said.endswith(("?", "？")) or is_chat(said):
+    if (
+        len(said) < least
+        or said.endswith(("?", "？"))
+        or is_chat(said)
+        or ASKS.match(passage.label)
+    ):
         return 0.0, False
     words = [word for word in said.split() if word[0] not in "`(" or " " in word]
     if said.endswith(":") or said[0] == "/" or (not wide and len(words) < LEAST_WORDS):
@@ -161,19 +168,26 @@ def _is_fragment(said: str, words: list[str]) -> bool:
     return len(words) < LEAST_ITEM and not CODE.search(said) and not WIDE.search(said)
 
 
-def choose(texts: Iterable[tuple[str, str]]) -> list[Chosen]:
-    """The passages of some texts with their places, best first, each thing once."""
+def choose(texts: Iterable[tuple[str, str]], *, answers: bool = False) -> list[Chosen]:
+    """The passages of some texts with their places, best first, each thing once. `answers`: the closing
+    message answers a question, so its first sentences count for more."""
     found: list[Chosen] = []
     order = 0
+    first = FIRST if answers else 0
     for place, source in texts:
-        for passage in map(without_link, read_passages(source)):
+        for each in map(without_link, read_passages(source)):
             order += 1
-            if is_open(passage) and place != COMMIT:
+            if is_open(each) and place != COMMIT:
                 continue
+            begins = first > 0 and place == CLOSING and not each.item and CODE.search(each.text)
+            passage = replace(each, text=each.text.rstrip(":")) if begins else each  # code follows
             points, why = score(passage, place)
+            if begins and points > 0:
+                first, points, why = first - 1, points + 1.0, True
             least = WORTH_BETWEEN if place == BETWEEN else WORTH
             if points >= least and (why or place != BETWEEN):
-                found.append(Chosen(passage.text, passage.lead, points, why, order, place))
+                lead = "" if LINK.fullmatch(passage.lead) else passage.lead
+                found.append(Chosen(passage.text, lead, points, why, order, place, passage.item))
     return without_repetitions(_last_causes(found))
 
 
@@ -185,6 +199,7 @@ def _last_causes(found: list[Chosen]) -> list[Chosen]:
 
 
 KEPT_BETWEEN = 6
+FIRST = 2  # sentences
 
 
 def without_repetitions(found: Iterable[Chosen]) -> list[Chosen]:
