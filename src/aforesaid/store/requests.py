@@ -29,7 +29,7 @@ class Requests(Part):
     def spent_by(
         self, grouping: str, since: int, until: int, *, project_id: int | None = None
     ) -> list[Spent]:
-        """`grouping` is one of `model.requests.GROUPINGS`. Days in their order, everything else by its size."""
+        """By one of `model.requests.GROUPINGS`. Days in their order, everything else by its size."""
         values = {"since": since, "until": until, "project_id": project_id}
         return self._db.all(Spent, "ledger", f"spent_by_{grouping}", **values)
 
