@@ -31,9 +31,8 @@ from aforesaid.store.database import newest_version
 from aforesaid.store.salvage import create, kept_tables
 from aforesaid.store.store import Store
 from aforesaid.worker import rpc
-from aforesaid.worker.backups import BackupThread
 from aforesaid.worker.context import Context
-from aforesaid.worker.database import open_database
+from aforesaid.worker.database import BackupThread, open_database
 from tests.support.arrivals import START, Told, repository
 from tests.support.product import aforesaid, settled, until, work
 

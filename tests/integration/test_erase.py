@@ -131,11 +131,11 @@ def test_purge_takes_an_observation_with_what_it_was_made_of(home: Paths, projec
     store = settled(home)
     for each in store.observations.for_session(1):
         rpc.order(home, "forget-observation", id=each.id)
-    forgotten = store.observations.hidden(1)
+    forgotten = store.observations.hidden([1])
     for gone in forgotten:
         done = aforesaid("purge", str(gone.observation_id), "--yes", cwd=project)
         assert done.returncode == 0, done.stderr
-    assert settled(home).observations.hidden(1) == []
+    assert settled(home).observations.hidden([1]) == []
     assert not any("observations" in each.partition(":")[0] for each in traces(home.data))
 
 

@@ -222,9 +222,12 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexHealth:
+    """`unread`: events whose texts are still to be indexed."""
+
     documents: int
     vectors: int
     waiting: int
+    unread: int
     encoder: str | None
 
 

@@ -312,10 +312,8 @@ def _to_hits(
     store: Store, best: Sequence[tuple[Found, tuple[int, ...]]], question: Question
 ) -> list[Hit]:
     hits: list[Hit] = []
-    keys = [(each.document.kind, each.document.source) for each, _ in best]
-    texts = store.index.document_texts(keys)
-    for key, (each, same) in zip(keys, best, strict=True):
-        if text := texts.get(key):
+    for each, same in best:
+        if text := store.index.document_text(each.document.kind, each.document.source):
             hit = _hit(store, each.document, text, question.terms)
             reasons = rank.reasons(each.points, each.document, question)
             hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))

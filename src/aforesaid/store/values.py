@@ -76,6 +76,17 @@ def _reader(name: str, hint: Any) -> Callable[[Any], Any] | None:
     return lambda text: tuple(map(make, json.loads(text)))
 
 
+def as_json(items: Iterable[object]) -> str:
+    """Texts, or tuples with texts, for `json_each`."""
+
+    def safe_item(item: object) -> object:
+        if isinstance(item, tuple | list):
+            return [*map(safe_item, item)]
+        return sqlite_safe(item) if isinstance(item, str) else item
+
+    return json.dumps([*map(safe_item, items)])
+
+
 def safe(text: str | None) -> str | None:
     return None if text is None else sqlite_safe(text)
 

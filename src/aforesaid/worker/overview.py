@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,9 +144,7 @@ def can_import(python: Path, module: str) -> bool | None:
 def index_health(settings: Settings, store: Store) -> IndexHealth:
     """A reader has no encoder of its own; the settings name the one that counts."""
     encoder = wiring.encoder(settings)
-    name = encoder.name if encoder else None
-    vectors = store.index.count_vectors().get(name or "", 0)
-    return replace(store.index.health(), encoder=name, vectors=vectors)
+    return store.index.health(encoder.name if encoder else None)
 
 
 def encoder_problem(settings: Settings) -> Problem | None:

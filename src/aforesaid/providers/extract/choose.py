@@ -168,21 +168,26 @@ def _is_fragment(said: str, words: list[str]) -> bool:
     return len(words) < LEAST_ITEM and not CODE.search(said) and not WIDE.search(said)
 
 
-def choose(texts: Iterable[tuple[str, str]]) -> list[Chosen]:
-    """The passages of some texts with their places, best first, each thing once."""
+def choose(texts: Iterable[tuple[str, str]], *, answers: bool = False) -> list[Chosen]:
+    """The passages of some texts with their places, best first, each thing once. `answers`: the closing
+    message answers a question, so its first sentences count for more."""
     found: list[Chosen] = []
     order = 0
+    first = FIRST if answers else 0
     for place, source in texts:
-        for passage in map(without_link, read_passages(source)):
+        for each in map(without_link, read_passages(source)):
             order += 1
-            if is_open(passage) and place != COMMIT:
+            if is_open(each) and place != COMMIT:
                 continue
+            begins = first > 0 and place == CLOSING and not each.item and CODE.search(each.text)
+            passage = replace(each, text=each.text.rstrip(":")) if begins else each  # code follows
             points, why = score(passage, place)
+            if begins and points > 0:
+                first, points, why = first - 1, points + 1.0, True
             least = WORTH_BETWEEN if place == BETWEEN else WORTH
             if points >= least and (why or place != BETWEEN):
-                found.append(
-                    Chosen(passage.text, passage.lead, points, why, order, place, passage.item)
-                )
+                lead = "" if LINK.fullmatch(passage.lead) else passage.lead
+                found.append(Chosen(passage.text, lead, points, why, order, place, passage.item))
     return without_repetitions(_last_causes(found))
 
 
@@ -194,6 +199,7 @@ def _last_causes(found: list[Chosen]) -> list[Chosen]:
 
 
 KEPT_BETWEEN = 6
+FIRST = 2  # sentences
 
 
 def without_repetitions(found: Iterable[Chosen]) -> list[Chosen]:

@@ -110,7 +110,8 @@ def _chosen(work: Work) -> list[Chosen]:
     """Best first; of a sub-agent's report, first what speaks of its task."""
     messages = [(BETWEEN, said) for said in work.said]
     commits = [(COMMIT, commit.body) for commit in work.commits if commit.body]
-    found = choose([*commits, (CLOSING, work.message or ""), *messages])
+    answers = not (work.patches or work.commits)
+    found = choose([*commits, (CLOSING, work.message or ""), *messages], answers=answers)
     task = set(content_words(work.task))
     return sorted(found, key=lambda each: -len(task & set(content_words(each.text))))
 
