@@ -26,6 +26,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aforesaid.agents.registry import FIELDS
 from aforesaid.privacy import payloads
 from aforesaid.privacy.redactor import Redactor
 from benchmarks.secrets import HALVES, Kind, Sample, half_of, samples
@@ -63,7 +64,7 @@ def group_of(kind: Kind) -> str:
 
 
 def measure_secrets(half: str, seed: int, per_kind: int) -> list[KindResult]:
-    redactor = Redactor()
+    redactor = Redactor(fields=FIELDS)
     results: dict[str, KindResult] = {}
     for kind, sample in samples(half, seed, per_kind):
         result = results.setdefault(kind.name, KindResult(kind.name, kind.area, group_of(kind)))
@@ -168,7 +169,7 @@ def hash_key(text: str) -> bytes:
 
 
 def measure_ordinary(half: str, limit: int, transcripts: list[Path]) -> list[CorpusResult]:
-    redactor = Redactor()
+    redactor = Redactor(fields=FIELDS)
     results = []
     for name, paths in ordinary_files(half, limit, transcripts).items():
         result = CorpusResult(name)

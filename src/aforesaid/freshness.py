@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -47,7 +48,12 @@ def check_files(observation: Observation, root: str) -> Freshness:
     draft = observation.draft
     blobs = dict(draft.blobs)
     paths = dict.fromkeys((*draft.files_modified, *draft.files_read))
-    states = {path: state(root, path, blobs.get(path)) for path in paths if _within(root, path)}
+    return check_blobs(root, {path: blobs.get(path) for path in paths if _within(root, path)})
+
+
+def check_blobs(root: str, blobs: Mapping[str, str | None]) -> Freshness:
+    """`blobs`: what was seen then, by path; None if that is not known."""
+    states = {path: state(root, path, blob) for path, blob in blobs.items()}
     return Freshness(
         state=min(states.values(), key=WORST_FIRST.index, default=UNKNOWN),
         changed=tuple(path for path, found in states.items() if found == CHANGED),

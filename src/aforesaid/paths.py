@@ -9,7 +9,7 @@ import os
 import pwd
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -114,17 +114,23 @@ def private_dir(path: Path) -> Path:
     return path
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Atomically and owner-only: a reader sees the old file or the new one."""
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """Atomically and owner-only: a reader sees the old file, or the new one when it is complete."""
     temporary = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            yield file
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_private(path: Path, data: bytes) -> None:
+    with replaced(path) as file:
+        file.write(data)
 
 
 def walk(folder: Path | str) -> Iterator[os.DirEntry[str]]:

@@ -13,7 +13,8 @@ from pathlib import Path
 from aforesaid import clock
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
-from aforesaid.worker import maintenance
+from aforesaid.worker.maintenance import Housekeeper
+from tests.support.context import make_context
 from tests.support.rounds import rounds, seed
 from tests.support.writers import Writer, environment, published, start_no_worker, unfinished
 
@@ -91,5 +92,5 @@ def test_what_killed_hooks_left_is_swept_after_an_hour_and_not_before(home: Path
         then = time.time() - age
         os.utime(home.spool_tmp / name, (then, then))
     with closing(Store(home.database, writer=True)) as store:
-        maintenance.run(home, store, clock.now)
+        Housekeeper(make_context(home, store, clock.now)).run()
     assert unfinished(home.state) == ["slow"]

@@ -483,7 +483,7 @@ def test_an_export_of_a_release_without_memories_is_read(tmp_path: Path) -> None
     store = Store(laid(tmp_path / "aforesaid.db"), writer=True)
     incoming = MemoryImport(tmp_path / "memory", lambda: START)
     progress = list(importer.run(store, ExportFile(file), incoming, undo=False))[-1]
-    assert (progress.new.projects, progress.new.memories) == (1, 0)
+    assert (progress.new["projects"], progress.new["memories"]) == (1, 0)
     assert not (tmp_path / "memory").exists()
     store.close()
 
@@ -496,7 +496,7 @@ def test_the_store_is_told_which_projects_know_more(tmp_path: Path) -> None:
     incoming = MemoryImport(tmp_path / "memory", lambda: START)
     progress = list(importer.run(store, ExportFile(file), incoming, undo=False))[-1]
     assert progress.projects == {project_id}
-    assert progress.known.projects == 1
+    assert progress.known["projects"] == 1
     store.close()
 
 

@@ -1,13 +1,14 @@
 """What every store lists for people: by the page, whole in the end, and counted right."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from aforesaid.clock import MINUTE
 from aforesaid.model.observations import Doubt, ObservationDraft, SummaryDraft
 from aforesaid.model.search import Filters
-from aforesaid.model.sessions import Cursor, ObservationRow, Session, SessionFilter
+from aforesaid.model.sessions import Cursor, ObservationRow, Session
 from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told
 from tests.support.memory import Memory
@@ -73,31 +74,26 @@ def test_sessions_come_by_the_page_and_each_once(store: Store, memory: Memory) -
     every = [each.id for each in store.sessions.recent(None, 99)]
     mine = [each.id for each in store.sessions.recent(memory.project_id, 99)]
 
-    def read(wanted: SessionFilter) -> list[int]:
-        return pages(lambda cursor: store.sessions.page(wanted, cursor, 2))
+    def read(**wanted: Any) -> list[int]:
+        return pages(lambda cursor: store.sessions.page(cursor, 2, **wanted))
 
-    assert read(SessionFilter()) == every
-    assert read(SessionFilter(project_id=memory.project_id)) == mine
-    assert read(SessionFilter(status="active")) + read(SessionFilter(status="completed")) != []
-    assert sorted(
-        read(SessionFilter(status="active")) + read(SessionFilter(status="completed"))
-    ) == sorted(every)
-    assert read(SessionFilter(project_id=memory.project_id, status="completed")) == read(
-        SessionFilter(status="completed")
-    )
-    assert read(SessionFilter(agent="claude-code")) == every
-    assert read(SessionFilter(agent="another")) == []
+    assert read() == every
+    assert read(project_id=memory.project_id) == mine
+    assert read(status="active") + read(status="completed") != []
+    assert sorted(read(status="active") + read(status="completed")) == sorted(every)
+    assert read(project_id=memory.project_id, status="completed") == read(status="completed")
+    assert read(agent="claude-code") == every
+    assert read(agent="another") == []
 
 
 def test_sessions_of_a_time_are_those_that_touch_it(store: Store, memory: Memory) -> None:
     fill(memory)
     found = store.sessions.recent(memory.project_id, 99)
     middle = found[3]
-    touched = store.sessions.in_period(
-        memory.project_id, middle.started_at, middle.last_event_at + 1, None, 99
-    )
+    since, until = middle.started_at, middle.last_event_at + 1
+    touched = store.sessions.page(None, 99, project_id=memory.project_id, since=since, until=until)
     assert [each.id for each in touched] == [middle.id]
-    anywhere = store.sessions.in_period(None, 0, START * 2, None, 99)
+    anywhere = store.sessions.page(None, 99, until=START * 2)
     assert [each.id for each in anywhere] == [each.id for each in found]
 
 
@@ -162,7 +158,7 @@ def test_events_come_turn_by_turn_and_as_they_were_captured(store: Store, memory
     assert len(body) == found[0].size
     assert store.events.by_ids([found[1].id, 999]) == [found[1]]
     assert store.events.body(999) is None
-    assert [row.text for row in store.sessions.prompt_rows(session.id)] == ["first", "second"]
+    assert [row.text for row in store.sessions.prompts(session.id)] == ["first", "second"]
 
 
 def test_what_happened_is_counted_by_quarters_of_an_hour(store: Store, memory: Memory) -> None:

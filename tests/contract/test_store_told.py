@@ -3,7 +3,7 @@
 import pytest
 
 from aforesaid.model.observations import ObservationDraft, SummaryDraft
-from aforesaid.model.search import Injection, InjectionRow
+from aforesaid.model.search import Injection
 from aforesaid.store.store import Store
 from tests.support.memory import Memory
 
@@ -27,15 +27,16 @@ def test_what_was_told_is_listed_in_its_order_with_what_it_was(memory: Memory) -
     add = memory.store.injections.add
     add(session.id, "context", [of("summary", summary.id), of("observation", observation.id)], 10)
     add(session.id, "new", [of("observation", observation.id, 9)], 20)
-    own = ("about observation", 7, 10, "A title", first.ref)
-    assert memory.store.injections.for_session(session.id) == [
-        InjectionRow(
-            "summary", summary.id, "context", "about summary", 7, 10, "Asked for it", first.ref
-        ),
-        InjectionRow("observation", observation.id, "context", *own),
-        InjectionRow(
-            "observation", observation.id, "new", "about observation", 9, 20, "A title", first.ref
-        ),
+    found = memory.store.injections.for_session(session.id)
+    assert [(each.kind, each.source, each.hook, each.tokens, each.at) for each in found] == [
+        ("summary", summary.id, "context", 7, 10),
+        ("observation", observation.id, "context", 7, 10),
+        ("observation", observation.id, "new", 9, 20),
+    ]
+    assert [(each.reason, each.title, each.session) for each in found] == [
+        ("about summary", "Asked for it", first.ref),
+        ("about observation", "A title", first.ref),
+        ("about observation", "A title", first.ref),
     ]
     assert memory.store.injections.for_session(first.id) == []
 

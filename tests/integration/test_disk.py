@@ -21,11 +21,12 @@ from aforesaid.model.events import Arrival, Capture, Event, ToolUsed
 from aforesaid.paths import Paths
 from aforesaid.payload.shorten import MARK
 from aforesaid.store.store import Store
-from aforesaid.worker import health, maintenance, rpc
+from aforesaid.worker import health, rpc
 from aforesaid.worker import maintenance as sweeping
-from aforesaid.worker.disk import MB, Housekeeper, Room, measure
+from aforesaid.worker.disk import MB, Room
 from aforesaid.worker.health import describe_lost_events, lost_events
 from aforesaid.worker.ingest import Ingest
+from aforesaid.worker.maintenance import Housekeeper
 from aforesaid.worker.projects import ProjectFinder
 from tests.support import payloads
 from tests.support.context import make_context
@@ -69,13 +70,16 @@ def old(path: Path, *, days: float, data: bytes = b"x") -> Path:
     return path
 
 
-def keeper_of(home: Paths, found: Room) -> Housekeeper:
-    """One for whom there is as much room as the test says."""
-    keeper = Housekeeper(
-        home, wiring.home().settings, wiring.backup_repository(wiring.home(), clock.now)
-    )
-    keeper.room = found
-    return keeper
+@pytest.fixture
+def keeper(home: Paths) -> Iterator[Housekeeper]:
+    with closing(Store(home.database, writer=True)) as store:
+        yield Housekeeper(make_context(home, store, clock.now))
+
+
+def look(keeper: Housekeeper, monkeypatch: pytest.MonkeyPatch, found: Room) -> None:
+    """There is as much room as the test says."""
+    monkeypatch.setattr(keeper, "_measure", lambda: found)
+    keeper.make_room()
 
 
 def backups_in(home: Paths, number: int) -> list[Path]:
@@ -84,11 +88,12 @@ def backups_in(home: Paths, number: int) -> list[Path]:
     backups = wiring.backup_repository(
         wiring.home(), lambda: 1_800_000_000_000 + next(day, number) * clock.DAY
     )
-    Store(home.database, writer=True).close()
     return [backups.make("daily", 99).path for _ in range(number)]
 
 
-def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
+def test_room_is_made_in_the_order_that_is_promised(
+    home: Paths, keeper: Housekeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
     large = b"x" * MB
     bad = [old(home.spool_bad / f"b{n}", days=9 - n, data=large) for n in range(2)]
     brief = old(home.briefs / "brief", days=1, data=large)
@@ -104,32 +109,37 @@ def test_room_is_made_in_the_order_that_is_promised(home: Paths) -> None:
     def there() -> list[bool]:
         return [path.exists() for path in (*bad, brief, *backups, waiting, making)]
 
-    assert keeper_of(home, room(100))._make_room() == 0
-    keeper_of(home, room(101))._make_room()
+    monkeypatch.setattr(keeper, "free_space", age_out)
+    look(keeper, monkeypatch, room(100))
+    assert all(there())
+    look(keeper, monkeypatch, room(101))
     assert there() == [False, True, True, True, True, True, True, True, True]
-    keeper_of(home, room(102))._make_room()
+    look(keeper, monkeypatch, room(102))
     assert there() == [False, False, False, True, True, True, True, True, True]
-    keeper = keeper_of(home, room(105))
-    keeper.age_out = age_out
-    keeper._make_room()
+    assert asked == []
+    look(keeper, monkeypatch, room(105))
     assert there() == [False, False, False, False, False, True, True, True, True]
     assert len(asked) == 1
     assert 0 < asked[0] < 5 * MB
 
 
-def test_the_newest_good_backup_stays_with_the_two_newest(home: Paths) -> None:
+def test_the_newest_good_backup_stays_with_the_two_newest(
+    home: Paths, keeper: Housekeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
     backups = backups_in(home, 4)
     for backup in backups[2:]:
         (backup / "aforesaid.db").write_bytes(b"nonsense")
-    keeper_of(home, room(999))._make_room()
+    look(keeper, monkeypatch, room(999))
     assert [path.exists() for path in backups] == [False, True, True, True]
 
 
-def test_where_none_can_go_no_backup_is_read(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_none_can_go_no_backup_is_read(
+    home: Paths, keeper: Housekeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
     backups_in(home, 2)
     checked: list[object] = []
     monkeypatch.setattr(BackupRepository, "check", lambda _, backup: checked.append(backup))
-    keeper_of(home, room(999))._make_room()
+    look(keeper, monkeypatch, room(999))
     assert checked == []
 
 
@@ -145,17 +155,20 @@ def test_where_none_can_go_no_backup_is_read(home: Paths, monkeypatch: pytest.Mo
     ],
 )
 def test_after_a_fault_room_is_made_only_if_it_is_about_space(
-    home: Paths, error: Exception, looks: bool
+    keeper: Housekeeper, error: Exception, looks: bool
 ) -> None:
-    keeper = keeper_of(home, room(999))
-    keeper.look_after(error)
+    keeper.room = room(999)
+    keeper.make_room_after(error)
     assert (keeper.room != room(999)) is looks
 
 
-def test_events_are_not_given_up_because_others_fill_the_disk(home: Paths) -> None:
-    keeper = keeper_of(home, room(1, free=0))
-    keeper.age_out = lambda missing: missing  # would give all that it is asked for
-    assert keeper._make_room() == 0
+def test_events_are_not_given_up_because_others_fill_the_disk(
+    keeper: Housekeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(keeper, "free_space", asked.append)
+    look(keeper, monkeypatch, room(1, free=0))
+    assert asked == []
 
 
 def test_files_that_only_grow_are_bounded(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +195,7 @@ def test_files_that_only_grow_are_bounded(home: Paths, monkeypatch: pytest.Monke
         for number in range(5):
             store.events.quarantine(f"q{number}", "why", 1, clock.now() - number)
         store.events.quarantine("old", "why", 1, clock.now() - 91 * clock.DAY)
-        maintenance.run(home, store, clock.now)
+        Housekeeper(make_context(home, store, clock.now)).run()
         assert store.health().quarantined == 3
     assert [path.name for path in gone if path.exists()] == []
     assert [path.name for path in stays if not path.exists()] == []
@@ -193,11 +206,11 @@ def test_lost_events_count_until_the_last_one_is_old(home: Paths) -> None:
     home.capture_failures.write_text(f"save {now - 5} full\n" * 2000 + f"new {now} full\n" * 1000)
     health.mark_reported(home, 2000)
     with closing(Store(home.database, writer=True)) as store:
-        maintenance.run(home, store, clock.now)
+        Housekeeper(make_context(home, store, clock.now)).run()
         described = describe_lost_events(home, store, unreported_only=True)
         assert "1,000 events could not be recorded on" in str(described)
         assert (len(lost_events(home)), health.count_unreported(home)) == (3000, 1000)
-        maintenance.run(home, store, lambda: clock.now() + 31 * clock.DAY)
+        Housekeeper(make_context(home, store, lambda: clock.now() + 31 * clock.DAY)).run()
     assert not home.capture_failures.exists()
 
 
@@ -243,30 +256,32 @@ def test_a_home_that_is_nearly_full_is_told_at_the_next_session(
     assert (disk["level"], "heavy 18 MB" in disk["detail"]) == ("warning", True)
 
 
-def test_a_housekeeper_measures_again_what_it_has_made(home: Paths) -> None:
-    old(home.spool_bad / "bad", days=1, data=b"x" * 4 * MB)
-    settings = wiring.home(
-        {"AFORESAID_LIMITS_HOME_MB": "1", "AFORESAID_HOME": str(home.state)}
-    ).settings
-    keeper = Housekeeper(home, settings, wiring.backup_repository(wiring.home(), clock.now))
-    assert keeper.thrift() == 2
-    keeper.look()
-    assert (keeper.thrift(), measure(home, settings).share < 1) == (0, True)
+def test_a_housekeeper_measures_again_what_it_has_made(
+    home: Paths, keeper: Housekeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old(home.spool_bad / "bad", days=1, data=b"x" * 8 * MB)
+    monkeypatch.setenv("AFORESAID_LIMITS_HOME_MB", "4")
+    keeper.context.settings = wiring.home().settings
+    assert keeper._measure().thrift == 2
+    keeper.make_room()
+    assert (keeper.room.thrift, keeper.room.share < 1) == (0, True)
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), StoreError("full")])
-def test_a_disk_or_a_store_that_refuses_stops_nobody(home: Paths, error: Exception) -> None:
+def test_a_disk_or_a_store_that_refuses_stops_nobody(
+    home: Paths, keeper: Housekeeper, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     """T26: it is asked for room when they have just refused something."""
-    keeper = keeper_of(home, room(1))
-    keeper.settings = wiring.home(os.environ | {"AFORESAID_LIMITS_HOME_MB": "1"}).settings
+    monkeypatch.setenv("AFORESAID_LIMITS_HOME_MB", "1")
     (home.data / "heavy").write_bytes(os.urandom(2 * MB))
+    keeper.context.settings = wiring.home().settings
 
     def refuse(_: int) -> int:
         raise error
 
-    keeper.age_out = refuse
-    keeper.look()
-    assert keeper.thrift() == 2
+    monkeypatch.setattr(keeper, "free_space", refuse)
+    keeper.make_room()
+    assert keeper.room.thrift == 2
 
 
 @pytest.fixture
@@ -337,7 +352,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_what_was_not(
     until(lambda: tools_in(home) == {f"tool:t{number}" for number in range(9)})
     store = settled(home)
     assert store.health().quarantined == 0
-    store.check()
+    store.database.check()
 
 
 @pytest.mark.quick

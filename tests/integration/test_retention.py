@@ -9,15 +9,11 @@ import pytest
 from aforesaid import clock
 from aforesaid.clock import DAY
 from aforesaid.paths import Paths
-from aforesaid.settings import load
 from aforesaid.store.store import Store
 from aforesaid.worker import rpc
-from aforesaid.worker.maintenance import Retention
+from aforesaid.worker.maintenance import Housekeeper
+from tests.support.context import make_context
 from tests.support.product import aforesaid, settled, work
-
-
-def always() -> bool:
-    return True
 
 
 def stored(paths: Paths, query: str) -> int:
@@ -38,20 +34,20 @@ def worked(home: Paths, project: Path) -> Store:
 
 
 def test_old_events_lose_their_content_and_what_was_made_of_them_stays(
-    home: Paths, tmp_path: Path
+    home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = worked(home, tmp_path / "shop")
     before = store.health()
-    settings = load(home.config_file, {"AFORESAID_RETENTION_DAYS": "30"})
+    monkeypatch.setenv("AFORESAID_RETENTION_DAYS", "30")
     later = clock.now() + 31 * DAY
     assert stored(home, KEPT) == before.events
-    Retention(store, settings, lambda: later - 2 * DAY).run_if_due(always)
+    Housekeeper(make_context(home, store, lambda: later - 2 * DAY)).age_out()
     assert stored(home, KEPT) == before.events
-    Retention(store, settings, lambda: later).run_if_due(always)
+    Housekeeper(make_context(home, store, lambda: later)).age_out()
     assert (stored(home, KEPT), stored(home, TEXTS)) == (0, 0)
     assert store.health() == before
     assert [each.text for each in store.sessions.prompts(1)] == ["Add a greeting to hello.py"]
-    store.check()
+    store.database.check()
     store.close()
 
 
@@ -76,10 +72,10 @@ def test_room_is_made_by_contents_first_and_then_by_what_search_finds_of_them(
 ) -> None:
     store = worked(home, tmp_path / "shop")
     texts = stored(home, TEXTS)
-    retention = Retention(store, load(home.config_file, {}), lambda: clock.now() + 2 * DAY)
-    retention.free_space(1, always)
+    housekeeper = Housekeeper(make_context(home, store, lambda: clock.now() + 2 * DAY))
+    housekeeper.free_space(1)
     assert (stored(home, KEPT), stored(home, TEXTS)) == (0, texts)
-    retention.free_space(10**9, always)
+    housekeeper.free_space(10**9)
     assert stored(home, TEXTS) == 0
     assert store.health().observations == 1
     store.close()
@@ -87,9 +83,7 @@ def test_room_is_made_by_contents_first_and_then_by_what_search_finds_of_them(
 
 def test_by_default_nothing_grows_too_old(home: Paths, tmp_path: Path) -> None:
     store = worked(home, tmp_path / "shop")
-    Retention(store, load(home.config_file, {}), lambda: clock.now() + 9999 * DAY).run_if_due(
-        always
-    )
+    Housekeeper(make_context(home, store, lambda: clock.now() + 9999 * DAY)).age_out()
     assert stored(home, KEPT) == store.health().events
     store.close()
 

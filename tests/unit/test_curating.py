@@ -4,12 +4,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from aforesaid import wiring
 from aforesaid.model.observations import ObservationDraft
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
-from aforesaid.worker.commands import ObservationCommands
+from aforesaid.worker.context import Context
+from aforesaid.worker.service import Service
 from tests.support.arrivals import START
-from tests.support.context import make_context
 from tests.support.memory import Memory
 
 ROUNDS = 20
@@ -18,9 +19,10 @@ ROUNDS = 20
 def test_two_who_edit_two_fields_at_once_are_both_heard(tmp_path: Path) -> None:
     store = Store(tmp_path / "aforesaid.db", writer=True)
     Memory.of(store, "shop").turn("p", ObservationDraft("change", "Pump"))
-    curating = ObservationCommands(
-        make_context(Paths.of({"AFORESAID_HOME": str(tmp_path)}), store, lambda: START)
-    )
+    paths = Paths.of({"AFORESAID_HOME": str(tmp_path)})
+    paths.make()
+    home = wiring.Home(paths, wiring.home().settings)
+    curating = Service(Context(home, store, lambda: START)).commands
     for number in range(ROUNDS):
         gate = threading.Barrier(2)
 

@@ -5,10 +5,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aforesaid.model.observations import Doubt, Observation, ObservationDraft
+from aforesaid.model.observations import Doubt, Observation, ObservationDraft, Turn
+from aforesaid.providers.rules import Rules
 from aforesaid.synthesis.duplicates import link_duplicates, search_words
 from tests.support.examples import examples
 from tests.support.tables import loop_over
+from tests.support.turns import edited, turn
 
 Said = tuple[str, ...]  # a title, then facts; a file is written as `@path`, a narrative as `: text`
 
@@ -284,16 +286,50 @@ def test_any_drafts_can_be_placed(draft: ObservationDraft, known: list[Observati
 @loop_over(
     ("title", "facts", "follows"),
     [
-        ("Drop the cache", ("Changed `orders/pricing.py` (removed `Cache`, `warm`)",), 7),
+        ("Drop the cache", ("`orders/pricing.py`: removed `Cache`, `warm`",), 7),
         ('Revert "Add a price cache"', (), 7),
-        ("Rename the rate", ("Changed `orders/pricing.py` (removed `RATE`)",), None),
+        ("Rename the rate", ("`orders/pricing.py`: removed `RATE`",), None),
     ],
 )
 def test_what_takes_back_what_was_added_follows_it(
     title: str, facts: tuple[str, ...], follows: int | None
 ) -> None:
     files = ("orders/pricing.py",)
-    added = ("Changed `orders/pricing.py` (added `Cache`, `warm`)",)
+    added = ("`orders/pricing.py`: added `Cache`, `warm`",)
     old = ObservationDraft("feature", "Add a price cache", facts=added, files_modified=files)
     new = ObservationDraft("change", title, facts=facts, files_modified=files)
     assert link_duplicates(new, [stored(old)]).follows == follows
+
+
+PLAIN = "def load(key):\n    return read(key)\n"
+CACHED = f"class Cache:\n    def get(self, key):\n        return self.rows[key]\n\n\n{PLAIN}"
+
+
+@loop_over(
+    ("first", "then"),
+    [
+        (
+            turn("add a price cache", edited("orders/cache.py", PLAIN, CACHED)),
+            turn("drop that approach", edited("orders/cache.py", CACHED, PLAIN)),
+        ),
+        (
+            turn("From now on, use Postgres for the job queue."),
+            turn("We decided to use Redis for the job queue instead of Postgres."),
+        ),
+        (
+            turn("We decided that all ids are ULIDs."),
+            turn("we agreed that all ids are ULIDs, not UUIDs"),
+        ),
+    ],
+)
+def test_a_dropped_approach_and_an_older_decision_are_superseded(first: Turn, then: Turn) -> None:
+    old, new = Rules().observe(first)[0], Rules().observe(then)[0]
+    assert link_duplicates(new, [stored(old)]).follows == 7
+
+
+def test_a_decision_that_is_repeated_is_kept_once() -> None:
+    old, new = (
+        Rules().observe(turn(said))[0]
+        for said in ("From now on, all ids are ULIDs.", "We decided that all ids are ULIDs.")
+    )
+    assert link_duplicates(new, [stored(old)]).repeats == 7

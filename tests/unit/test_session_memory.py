@@ -256,7 +256,7 @@ def test_what_the_events_do_not_bear_out_is_left_out(memory: Memory) -> None:
 )
 def test_only_what_the_user_said_plainly_is_a_limit(prompt: str, limits: list[str]) -> None:
     session = Session(1, "claude-code", REF, 1, ROOT, "active", 0, 0, None, None, None, 1)
-    found = gather_session_memory(session, [Prompt(1, 1, 0, prompt)], [], [], RecentEvents())
+    found = gather_session_memory(session, [Prompt(1, 1, 1, 0, prompt)], [], [], RecentEvents())
     assert texts(found.limits) == limits
 
 

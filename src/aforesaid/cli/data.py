@@ -20,7 +20,7 @@ from aforesaid.cli import output as out
 from aforesaid.cli.status import index_line
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, BackupError, StoreMissing, TransferError
-from aforesaid.model.records import ProjectRecord
+from aforesaid.model.records import ProjectRecord, all_counts
 from aforesaid.paths import Paths
 from aforesaid.recall import resolve
 from aforesaid.text import clean
@@ -79,7 +79,7 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
         out.say(f"{missing} `aforesaid worker start`, and export again.", err=True)
     stored = store.transfer.export(key, replies=with_replies) if store else ()
     records = transfer.joined(stored, memories)
-    total = len(memories) + (sum(store.transfer.count(key)) if store else 0)
+    total = len(memories) + (store.transfer.count(key) if store else 0)
     stopped = "The output is incomplete; `import file` would reject it."
     with (
         out.interruptible(f"Stopped. {f'{path} was not written.' if path else stopped}"),
@@ -93,7 +93,7 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
             project=chosen.name if chosen else None,
             replies=with_replies,
         )
-    counts = asdict(written)
+    counts = all_counts(written)
     size = path.stat().st_size if path else None
     if out.wants_json():
         value = {"file": str(path) if path else None, "bytes": size, **counts}
@@ -276,12 +276,11 @@ def rebuild() -> None:
     paths = Paths.of(os.environ)
     rpc.start(paths)
     rpc.ask(paths, b"rebuild {}", seconds=REBUILD_SECONDS)
-    store = wiring.open_for_reading(paths)
 
     def count_left(status: dict[str, Any]) -> int:
         index = status["index"]
         vectors = index["documents"] - index["vectors"] if index["encoder"] else 0
-        left = int(index["waiting"]) + max(0, vectors) + store.index.count_unread_events()
+        left = int(index["waiting"]) + max(0, vectors) + int(index["unread"])
         return 0 if status["idle"] else left
 
     stopped = "It continues in the background. `aforesaid status` shows the progress."

@@ -21,7 +21,7 @@ from aforesaid.ids import digest
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.files import read_or_none, remove_file, write_file
 from aforesaid.memory.folders import Folder, Listing, render_index
-from aforesaid.memory.format import INDEX_FILE, SUFFIX, dump_front_matter, normalize
+from aforesaid.memory.format import INDEX_FILE, SUFFIX, TEXT_KEYS, dump_front_matter, normalize
 from aforesaid.model.memories import OF_CLIENT, OF_PROJECT, OF_USER, Memory, StoredMemory
 from aforesaid.paths import read_regular
 
@@ -152,7 +152,7 @@ def render_shared(memory: Memory) -> bytes:
     """In the client's format, with the mark."""
     tidy = normalize(memory)
     head = {"name": tidy.name, "description": tidy.description, "metadata": {"type": tidy.type}}
-    block = f"---\n{dump_front_matter(head)}"
+    block = f"---\n{dump_front_matter(head, texts=TEXT_KEYS)}"
     body = f"---\n\n{tidy.body}\n"
     mark = f"  aforesaid: v{digest((block + body).encode())}\n"
     return f"{block}{mark}{body}".encode()

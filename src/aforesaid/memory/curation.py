@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from aforesaid import freshness
 from aforesaid.errors import ConfigError, MemoryRefused, NotFound
-from aforesaid.freshness import CHANGED, GONE, UNKNOWN, WORST_FIRST, Freshness
+from aforesaid.freshness import CHANGED, GONE, Freshness
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.files import read_or_none
 from aforesaid.memory.folders import Listing
@@ -200,13 +200,8 @@ def check_memories(
 
 
 def files_freshness(memory: Memory, root: str) -> Freshness:
-    """The worst state of the files that a memory names, as for observations."""
-    states = {path: freshness.state(root, path, blob or None) for path, blob in memory.files}
-    return Freshness(
-        state=min(states.values(), key=WORST_FIRST.index, default=UNKNOWN),
-        changed=tuple(path for path, state in states.items() if state == CHANGED),
-        gone=tuple(path for path, state in states.items() if state == GONE),
-    )
+    """Of the files that a memory names."""
+    return freshness.check_blobs(root, {path: blob or None for path, blob in memory.files})
 
 
 def link_target(link: re.Match[str]) -> str | None:

@@ -268,18 +268,15 @@ def render_index(
 ) -> str:
     """Empty without memories. The oldest ones that are not pinned are left out if there is no room."""
     written = {each.path: index_line(each) for each in listing.memories}
-    sizes = {path: len(line.encode()) for path, line in written.items()}
-    kept = sorted(listing.memories, key=attrgetter("importance"))
-    more = listing.left_out
-    if len(kept) > lines or more or sum(sizes.values()) > size:
-        size -= len(_more_line(len(kept) + more).encode())
-        more += len(kept)
-        kept = kept[: lines - 1]
-        while kept and sum(sizes[each.path] for each in kept) > size:
-            kept.pop()
-        more -= len(kept)
-    shown = "".join(written[each.path] for each in sorted(kept, key=attrgetter("order")))
-    return shown + (_more_line(more) if more else "")
+    kept = sorted(listing.memories, key=attrgetter("importance"))[:lines]
+    while True:
+        more = listing.left_out + len(listing.memories) - len(kept)
+        text = "".join(written[each.path] for each in sorted(kept, key=attrgetter("order")))
+        text += _more_line(more) if more else ""
+        fits = len(kept) + bool(more) <= lines and len(text.encode()) <= size
+        if fits or not kept:
+            return text
+        kept.pop()
 
 
 def is_generated_index(data: bytes) -> bool:

@@ -72,13 +72,7 @@ def fold_name(name: str) -> str:
 
 
 FENCE = re.compile(r"\A---[ \t]*\n(?P<block>(?:.*?\n)??)---[ \t]*(?:\n|\Z)", re.DOTALL)
-TAG = "tag:yaml.org,2002:"
-STR = TAG + "str"
-# The plain words that are no texts. Everything else is one, a date too: other programs write `no` and `1.10`.
-BOOL, INT, NULL = (
-    re.compile(each) for each in (r"true|false", r"0|-?[1-9][0-9]{0,17}", r"~|null|")
-)
-IMPLICIT = ((BOOL, "bool", "tf"), (INT, "int", "-0123456789"), (NULL, "null", ["~", "n", ""]))
+STR = "tag:yaml.org,2002:str"
 MAX_DEPTH = 20
 LOADER: Any = yaml.CBaseLoader if yaml.__with_libyaml__ else yaml.BaseLoader
 STANDARD = Resolver()  # how most programs read a plain word
@@ -89,22 +83,16 @@ class InvalidMemory(Exception):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes a text plain where `IMPLICIT` reads it back as one."""
+    """Writes every text plain that can be: all values are read as texts."""
 
-    yaml_implicit_resolvers = {}  # noqa: RUF012 - of `IMPLICIT` alone
+    yaml_implicit_resolvers = {}  # noqa: RUF012
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the name in the base class
         return True
 
 
 class _TextDumper(_Dumper):
-    """Also quotes texts that another program would read as a number or a date."""
-
-
-for _pattern, _tag, _first in IMPLICIT:
-    _Dumper.add_implicit_resolver(
-        TAG + _tag, re.compile(rf"^(?:{_pattern.pattern})$"), list(_first)
-    )
+    """Quotes texts that another program would read as a number or a date."""
 
 
 def _represent_text(dumper: _Dumper, value: str) -> ScalarNode:
@@ -144,10 +132,10 @@ def parse_front_matter(block: str) -> dict[str, Any]:
 
 
 def dump_front_matter(values: Mapping[str, Any], texts: Collection[str] = ()) -> str:
-    """Of plain values, see `to_plain`. `texts`: keys whose values every program must read as texts."""
+    """`texts`: keys whose values every program must read as texts."""
     return "".join(
         yaml.dump(
-            {key: value},
+            to_plain({key: value}),
             Dumper=_TextDumper if key in texts else _Dumper,
             width=1 << 20,
             allow_unicode=True,
@@ -159,12 +147,12 @@ def dump_front_matter(values: Mapping[str, Any], texts: Collection[str] = ()) ->
 
 
 def to_plain(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """As it will be read back."""
+    """As it will be read back: texts, lists and mappings."""
     match value:
-        case None | bool():
-            return value
-        case int():
-            return value if abs(value) < 10**18 else str(value)
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
         case Mapping() if depth:
             return {_one_line(str(key)): to_plain(each, depth - 1) for key, each in value.items()}
         case list() | tuple() | set() | frozenset() if depth:
@@ -191,7 +179,8 @@ def _parse_value(event: Event, events: Iterator[Event], depth: int) -> Any:
         raise InvalidMemory("its front matter is nested too deeply: make it flat")
     match event:
         case ScalarEvent(tag=None | "tag:yaml.org,2002:str"):
-            return _parse_scalar(event)
+            # An escape in double quotes can bring back what was cleaned from the block.
+            return _clean(event.value)
         case MappingStartEvent(tag=None):
             values: dict[str, Any] = {}
             while not isinstance(key := next(events), MappingEndEvent):
@@ -210,19 +199,6 @@ def _parse_value(event: Event, events: Iterator[Event], depth: int) -> Any:
         case AliasEvent():
             raise InvalidMemory("it uses a YAML anchor (`*name`): write the value out")
     raise InvalidMemory("it uses a YAML tag (`!name`): take the tag away")
-
-
-def _parse_scalar(event: ScalarEvent) -> Any:
-    word = str(event.value)
-    if event.tag is None and event.implicit[0]:  # neither a tag nor quotes
-        if BOOL.fullmatch(word):
-            return word == "true"
-        if INT.fullmatch(word):
-            return int(word)
-        if NULL.fullmatch(word):
-            return None
-    # An escape in double quotes can bring back what was cleaned from the block.
-    return _clean(word) if event.style == '"' else word
 
 
 MAX_FILE_BYTES = 256 * 1024
@@ -340,8 +316,7 @@ def _read_field(values: dict[str, Any], key: str) -> Any:
 def _read_line(value: Any) -> str:
     if isinstance(value, dict | list):
         raise ValueError("not a text")
-    text = "" if value is None else str(value)
-    return text.lower() if isinstance(value, bool) else " ".join(text.split())
+    return " ".join((value or "").split())
 
 
 def _read_lines(value: Any) -> tuple[str, ...]:

@@ -108,11 +108,6 @@ class RankedMemory(NamedTuple):
     why: str
 
 
-class SharedWord(NamedTuple):
-    points: float
-    word: str
-
-
 class VectorCache:
     """A broken encoder counts as none."""
 
@@ -138,52 +133,37 @@ class VectorCache:
             return None
 
 
-class _Prepared(NamedTuple):
-    """`places`: by stem, the weight of where it occurs. `spelled`: by stem, the word as written."""
-
-    places: Mapping[str, float]
-    spelled: Mapping[str, str]
-    of_user: bool
-    is_style: bool
-
-
-def _prepare(memory: Memory) -> _Prepared:
-    head_text = f"{memory.name.replace('-', ' ')}\n{memory.description}"
-    head, body = stem_terms(head_text), stem_terms(memory.body)
-    is_style = memory.type in (USER, FEEDBACK) and STYLE_RULE.search(head_text) is not None
-    places = dict.fromkeys(body, BODY_WEIGHT) | dict.fromkeys(head, 1.0)
-    return _Prepared(places, {**body, **head}, memory.type == USER, is_style)
+Shared = list[list[tuple[float, str]]]  # per memory, points and words, the most telling first
 
 
 class _Collection:
     """Memories, indexed by their words."""
 
     def __init__(self, memories: Sequence[Memory], vectors: VectorCache) -> None:
-        self.prepared = [_prepare(memory) for memory in memories]
-        self._vectors = vectors
-        self._found: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        self._vectors, self._size = vectors, len(memories)
+        self._places: dict[str, dict[int, float]] = defaultdict(dict)  # weights by stem and memory
         spelled: dict[str, str] = {}
-        for number, each in enumerate(self.prepared):
-            for word, place in each.places.items():
-                self._found[word].append((number, place))
-            spelled.update(each.spelled)
+        for number, memory in enumerate(memories):
+            for text, weight in ((memory.body, BODY_WEIGHT), (_head(memory), 1.0)):
+                terms = stem_terms(text)
+                spelled |= terms
+                for word in terms:
+                    self._places[word][number] = weight
         self._texts = vectors.encode([memory.text for memory in memories])
-        self._stems = [word for word in self._found if _may_have_related(word)]
+        self._stems = [word for word in self._places if _may_have_related(word)]
         words = [spelled[stem] for stem in self._stems]
         self._words = vectors.encode(words) if vectors.has_words else None
 
-    def shared_words(self, text: str) -> list[list[SharedWord]]:
-        """Per memory, the words that it shares with a text, the most telling first."""
+    def shared_words(self, text: str) -> Shared:
         terms = stem_terms(text)
-        shared: list[dict[str, SharedWord]] = [{} for _ in self.prepared]
+        shared: list[dict[str, tuple[float, str]]] = [{} for _ in range(self._size)]
         near = self._nearby(terms)
         longer = max(1.0, math.sqrt(len(terms) / USUAL_TERMS))
-        most = len(self.prepared) + SMOOTH
+        most = self._size + SMOOTH
         for word, spelled in terms.items():
-            alike = {**near.get(word, {}), word: 1.0}
             got: dict[int, dict[str, float]] = defaultdict(dict)
-            for other, similarity in alike.items():
-                for number, place in self._found.get(other, ()):
+            for other, similarity in {**near.get(word, {}), word: 1.0}.items():
+                for number, place in self._places.get(other, {}).items():
                     got[number][other] = place * similarity
             spread = sum(max(met.values()) for met in got.values())
             # 1 for a word that no memory has, near 0 for one that all have.
@@ -194,7 +174,7 @@ class _Collection:
                 left = {share: other for other, share in met.items() if other not in shared[number]}
                 if left:
                     share = max(left)
-                    shared[number][left[share]] = SharedWord(weight * share, spelled)
+                    shared[number][left[share]] = weight * share, spelled
         return [sorted(each.values(), reverse=True) for each in shared]
 
     def _nearby(self, terms: Mapping[str, str]) -> dict[str, dict[str, float]]:
@@ -269,22 +249,22 @@ class MemoryRanker:
         needed = THRESHOLD_WORDS + (enough - THRESHOLD_WORDS) * min(1.0, compared / MANY)
         question, recalls = is_question(text), RECALL_REQUEST.search(text) is not None
         codes = not question and CODE_REQUEST.search(text) is not None
-        penalty = QUESTION_PENALTY * question
-        leads = _leads(shared, meaning)
         near = []
-        for each, prepared, own, distance, lead in zip(
-            memories, collection.prepared, shared, meaning, leads, strict=True
+        for each, own, distance, lead in zip(
+            memories, shared, meaning, _leads(shared, meaning), strict=True
         ):
-            asked = (recalls and prepared.of_user) or (codes and prepared.is_style)
-            second = own[1].points if len(own) > 1 else 0.0
+            asked = (recalls and each.memory.type == USER) or (codes and _is_style(each.memory))
             score = (
-                WORDS_WEIGHT * sum(word.points for word in own)
-                + SECOND_WORD_WEIGHT * second
+                WORDS_WEIGHT * sum(points for points, _ in own)
+                + SECOND_WORD_WEIGHT * (own[1][0] if len(own) > 1 else 0.0)
                 + MEANING_WEIGHT * distance
                 + LEAD_WEIGHT * (max(lead, 0.0) if asked else lead)
-                + (RECALL_WEIGHT if asked else -penalty)
+                + (RECALL_WEIGHT if asked else -QUESTION_PENALTY * question)
             )
-            near.append(RankedMemory(each, score / needed, _reason(own, asked=asked)))
+            words = ", ".join(word.replace("_", " ") for _, word in own[:SHOWN_WORDS])
+            reasons = filter(None, ["a rule for it" if asked else "", words])
+            why = "; ".join(reasons) or "near in meaning"
+            near.append(RankedMemory(each, score / needed, why))
         return sorted(near, key=lambda each: (-each.score, each.memory.memory.name))
 
     def prepare(self, memories: Sequence[StoredMemory]) -> None:
@@ -319,19 +299,20 @@ def likely_matches(found: Sequence[RankedMemory]) -> list[RankedMemory]:
     return [each for each in found if each.score >= LIKELY_SCORE][:MAX_MATCHES]
 
 
-def _leads(shared: Sequence[Sequence[SharedWord]], meaning: Sequence[float]) -> list[float]:
+def _leads(shared: Shared, meaning: Sequence[float]) -> list[float]:
     """How far each is ahead of all others, or behind the first: of two that are equally near, neither is
     certain."""
     own = [
-        sum(word.points for word in words) + LEAD_MEANING_WEIGHT * distance
+        sum(points for points, _ in words) + LEAD_MEANING_WEIGHT * distance
         for words, distance in zip(shared, meaning, strict=True)
     ]
     first, second = sorted([*own, 0.0, 0.0], reverse=True)[:2]
     return [max(-1.0, min(1.0, each - (second if each == first else first))) for each in own]
 
 
-def _reason(shared: Sequence[SharedWord], *, asked: bool) -> str:
-    reasons = ["a rule for it"] if asked else []
-    if shared:
-        reasons.append(", ".join(each.word.replace("_", " ") for each in shared[:SHOWN_WORDS]))
-    return "; ".join(reasons) or "near in meaning"
+def _head(memory: Memory) -> str:
+    return f"{memory.name.replace('-', ' ')}\n{memory.description}"
+
+
+def _is_style(memory: Memory) -> bool:
+    return memory.type in (USER, FEEDBACK) and STYLE_RULE.search(_head(memory)) is not None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from aforesaid.clock import SECOND
 from aforesaid.memory.extraction.sentences import own_sentences
-from aforesaid.memory.format import dump_front_matter, to_plain
+from aforesaid.memory.format import dump_front_matter
 from aforesaid.model.observations import Observation, ObservationDraft, Summary, SummaryDraft
 from aforesaid.model.search import OBSERVATION, SUMMARY, Context, Injection
 from aforesaid.model.sessions import Prompt, Session
@@ -260,7 +260,7 @@ def write_session_file(folder: Path, memory: SessionMemory, project: str) -> Non
     }
     title = fenced(one_line(memory.title, 100))
     text = "\n".join([f"# {title}", *render_page(memory).lines])
-    data = f"---\n{dump_front_matter(to_plain(head))}---\n\n{text}\n"
+    data = f"---\n{dump_front_matter(head)}---\n\n{text}\n"
     private_dir(folder.parent)
     write_private(private_dir(folder) / target.name, data.encode("utf-8", "replace"))
 

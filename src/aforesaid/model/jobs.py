@@ -19,22 +19,11 @@ class Job:
     session_id: int
     prompt_number: int
     tries: int
-    holder: str
+    holder: str = ""
     written_by: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class JobRow:
-    """A job as it is listed to people."""
-
-    id: int
-    kind: str
-    session_id: int
-    prompt_number: int
-    state: str
-    tries: int
-    due_at: int
-    last_error: str | None
+    state: str = "pending"
+    due_at: int = 0
+    last_error: str | None = None
 
 
 class QueueState(NamedTuple):

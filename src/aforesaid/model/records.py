@@ -5,7 +5,8 @@ key, a job by its place in its session, an observation by `session#place`. No re
 Curated memories are files and not in a store, so theirs is a record beside the others.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -228,25 +229,12 @@ NAMES: dict[type[Exported], tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many of each."""
+Counts = Counter[str]  # how many of each, by its plural
 
-    projects: int = 0
-    sessions: int = 0
-    prompts: int = 0
-    events: int = 0
-    jobs: int = 0
-    observations: int = 0
-    summaries: int = 0
-    requests: int = 0
-    memories: int = 0
 
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
-
-    def __iter__(self) -> Iterator[int]:
-        return (getattr(self, field.name) for field in fields(self))
+def all_counts(counts: Counts) -> dict[str, int]:
+    """Those too that there are none of."""
+    return {plural: counts[plural] for _, plural in NAMES.values()}
 
 
 class Taken(NamedTuple):

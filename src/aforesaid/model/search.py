@@ -8,13 +8,20 @@ from aforesaid.model.events import StoredEvent
 from aforesaid.model.observations import Origin
 
 
-class Injection(NamedTuple):
-    """An observation, a summary or a prompt that is injected. `tokens` is an estimate."""
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """An observation, a summary or a prompt that is injected. `tokens` is an estimate. Once it is stored: its
+    hook and time; `session`: the agent's id of its source; `title`: its own, or its first words."""
 
     kind: str
     source: int
     reason: str
     tokens: int
+    hook: str = ""
+    at: int = 0
+    title: str | None = None
+    session: str | None = None
+    origins: str | None = None
 
 
 class Context(NamedTuple):
@@ -29,42 +36,16 @@ class Context(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class InjectionRow:
-    """`session`: the agent's id of its source; `title`: its own, or its first words."""
-
-    kind: str
-    source: int
-    hook: str
-    reason: str
-    tokens: int
-    at: int
-    title: str | None
-    session: str | None
-    origins: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryInjection:
-    """A curated memory that is injected. `size`: bytes of its text."""
+    """A curated memory that is injected. `size`: bytes of its text. Once it is stored: its hook and time."""
 
     name: str
     scope: str
     reason: str
     tokens: int
     size: int
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryInjectionRow:
-    """One that was handed over, as it is listed."""
-
-    name: str
-    scope: str
-    hook: str
-    reason: str
-    tokens: int
-    size: int
-    at: int
+    hook: str = ""
+    at: int = 0
 
 
 MATCH_START, MATCH_END = names.MATCH_START, names.MATCH_END
@@ -121,8 +102,8 @@ class Query:
 
 class Document(NamedTuple):
     """Something that can be found, as the ranking sees it. `previous` and `next` stand beside it in its
-    session; `asks`: it is a question; `by_user`: a person wrote it;
-    `dead_end`: it is about an attempt that failed. No dataclass: a search makes hundreds."""
+    session; `asks`: it is a question; `turn`: the number of its prompt. No dataclass: a search makes
+    hundreds."""
 
     id: int
     kind: str
@@ -136,11 +117,10 @@ class Document(NamedTuple):
     pinned: bool
     doubted: bool
     superseded: bool
-    by_user: bool
-    dead_end: bool
     labels: frozenset[str]
     previous: int | None
     next: int | None
+    turn: int | None
 
 
 class FoundText(NamedTuple):
@@ -231,19 +211,24 @@ class Hit:
 
 
 class Answer(NamedTuple):
-    """`without`: why vectors were not used. `complete`: `total` counts all that match."""
+    """`without`: why vectors were not used. `complete`: `total` counts all that match. `weak`: nothing is
+    near to the question."""
 
     hits: tuple[Hit, ...] = ()
     without: str | None = None
     total: int = 0
     complete: bool = True
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class IndexHealth:
+    """`unread`: events whose texts are still to be indexed."""
+
     documents: int
     vectors: int
     waiting: int
+    unread: int
     encoder: str | None
 
 

@@ -47,6 +47,7 @@ UNTITLED = SessionTitle(None, None)
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
+    id: int
     session_id: int
     number: int
     at: int
@@ -131,14 +132,6 @@ class ProjectTotals:
     last_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class PromptRow:
-    id: int
-    number: int
-    at: int
-    text: str
-
-
 class EventRow(NamedTuple):
     """`text`: the begin of what it says, as far as it is indexed. `size`: of the bytes as captured."""
 
@@ -186,11 +179,3 @@ class ActivityCount(NamedTuple):
     quarter: int
     session_id: int | None
     number: int
-
-
-class SessionFilter(NamedTuple):
-    """Which sessions; None: any."""
-
-    project_id: int | None = None
-    agent: str | None = None
-    status: str | None = None

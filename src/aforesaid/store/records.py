@@ -6,6 +6,7 @@ by its identities, a session by its agent's id, a prompt by its id, an event by 
 in its turn, an observation by its words. So a second import adds nothing.
 """
 
+import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -36,10 +37,10 @@ from aforesaid.model.records import (
 )
 from aforesaid.repository import find_owner
 from aforesaid.store.database import Connection, Part, Row, translate
-from aforesaid.store.jobs import add_doubts, add_files, add_parts
+from aforesaid.store.jobs import add_lists, observation_lists, summary_lists
 from aforesaid.store.projects import known_in
 from aforesaid.store.requests import pack_reply, unpack_reply
-from aforesaid.store.values import columns, pack, read, unpack
+from aforesaid.store.values import as_json, columns, pack, read, unpack
 from aforesaid.text import sqlite_safe
 
 Values = dict[str, Any]
@@ -55,8 +56,9 @@ class _Undone(Exception):
 
 
 class Transfer(Part):
-    def count(self, project_id: int | None) -> Counts:
-        return self._db.all(Counts, "transfer", "counts", project_id=project_id)[0]
+    def count(self, project_id: int | None) -> int:
+        """How many records an export has."""
+        return sum(self._db.only("transfer", "counts", project_id=project_id))
 
     def export(self, project_id: int | None, *, replies: bool) -> Iterator[Record]:
         """One snapshot, in order: loose requests, then each project, its sessions and their parts."""
@@ -127,17 +129,12 @@ def _export_session(db: Connection, row: Row, project: str) -> Iterator[Record]:
         job, body = jobs.get(found["job_id"]), unpack(found["body"])
         yield read(EventRecord, found, session=name, job=job, body=body)
     for number, found in enumerate(db.run("transfer", "observations", **owner), 1):
-        yield _read_observation(found, name, number, jobs.get(found["job_id"]))
+        place = {"observation": f"{name}#{number}", "job": jobs.get(found["job_id"])}
+        yield read(ObservationRecord, found, session=name, **place)
     for found in db.run("transfer", "summaries", **owner):
         yield read(SummaryRecord, found, session=name)
     for found in db.run("transfer", "requests", **owner):
         yield _read_request(found, name, project, jobs.get(found["job_id"]))
-
-
-def _read_observation(row: Row, session: str, place: int, job: int | None) -> ObservationRecord:
-    values = {**row, "repeats": row["repeated"], "follows": row["followed"]}
-    name = f"{session}#{place}"
-    return read(ObservationRecord, values, session=session, observation=name, job=job)
 
 
 def _read_request(
@@ -165,23 +162,20 @@ class _Import:
 
     def __init__(self, db: Connection, into: int | None) -> None:
         self._db, self._into = db, into
-        self._new: Counter[str] = Counter()
-        self._known: Counter[str] = Counter()
+        self._new, self._known = Counts(), Counts()
         self._project: ProjectRecord | None = None
-        self._found: int | None = None  # the project of the record
         self._project_id: int | None = None  # where things go
         self._moved = False
         self._session: Values = {}  # the record's columns
         self._session_id: int | None = None
-        self._prompts: list[Row] = []
-        self._taken_numbers: set[int] = set()
+        self._last_prompt = 0  # its id; those with a higher one have just been added
         self._numbers: dict[int, int] = {}  # of prompts, by their number in the records
-        self._unmatched_jobs: dict[tuple[str, int], list[int]] = defaultdict(list)
         self._older_jobs: dict[int, str] = {}  # with their state
         self._jobs: dict[int | None, int] = {}  # by their place in the records
         self._observations: dict[str, list[int]] = defaultdict(list)  # by fingerprint
         self._asked: Counter[tuple[object, ...]] = Counter()
         self._adders: dict[type, Callable[[Any, Values], bool]] = {
+            SessionRecord: self._add_session,
             PromptRecord: self._add_prompt,
             JobRecord: self._add_job,
             EventRecord: self._add_event,
@@ -195,51 +189,41 @@ class _Import:
             if isinstance(record, ProjectRecord):
                 self._project = record
                 continue
-            if isinstance(record, SessionRecord):
-                self._session = values
-                is_new = self._add_session(values)
-            else:
-                place = {
-                    "session_id": self._session_id,
-                    "job_id": self._jobs.get(values.get("job")),
-                }
-                is_new = self._adders[type(record)](record, values | place)
-            self._count(NAMES[type(record)][1], is_new)
+            job_id = self._jobs.get(values.get("job"))
+            place = {"session_id": self._session_id, "job_id": job_id}
+            self._count(NAMES[type(record)][1], self._adders[type(record)](record, values | place))
         if self._session_id is not None:
             self._db.run("transfer", "merge_session", **self._session, id=self._session_id)
         elif self._project is not None:
-            self._find_project()
-        new = Counts(**self._new)
-        touched = any(new) or self._moved
-        return Taken(new, Counts(**self._known), self._project_id if touched else None)
+            self._project_id = self._find_project()
+        touched = self._new.total() or self._moved
+        return Taken(self._new, self._known, self._project_id if touched else None)
 
     def _count(self, noun: str, is_new: bool) -> None:
         (self._new if is_new else self._known)[noun] += 1
 
-    def _add_session(self, values: Values) -> bool:
+    def _add_session(self, _record: SessionRecord, values: Values) -> bool:
+        self._session = values
         row = self._db.row("sessions", "by_ref", **values)
         if row is None:
-            place = values | {"project_id": self._find_project()}
+            self._project_id = self._find_project()
+            place = values | {"project_id": self._project_id}
             self._session_id = self._db.number("transfer", "add_session", **place)
             return True
         self._session_id, self._project_id = row["id"], row["project_id"]
         self._move_home(row, values["project_dir"])
         owner = {"session_id": row["id"]}
-        self._prompts = self._db.rows("transfer", "prompts", **owner)
-        self._taken_numbers = {each["number"] for each in self._prompts}
-        for job in self._db.rows("transfer", "jobs_here", **owner):
-            self._unmatched_jobs[job["kind"], job["prompt_number"]].append(job["id"])
-            self._older_jobs[job["id"]] = job["state"]
+        self._last_prompt = self._db.number("transfer", "last_prompt", **owner)
         for each in self._db.rows("transfer", "observations", **owner):
-            words = fingerprint(_read_observation(each, "", 0, None))
-            self._observations[words].append(each["id"])
+            known = read(ObservationRecord, each, session="", observation="", job=None)
+            self._observations[fingerprint(known)].append(each["id"])
         return False
 
     def _move_home(self, row: Row, project_dir: str) -> None:
         """A session from claude-mem is in a placeholder project until its directory is known."""
         if not self._db.row("transfer", "is_placeholder", project_id=row["project_id"]):
             return
-        project_id = self._find_project()
+        project_id = self._project_id = self._find_project()
         if project_id == row["project_id"]:
             return
         values = {"id": row["id"], "project_id": project_id, "project_dir": project_dir}
@@ -250,10 +234,9 @@ class _Import:
 
     def _find_project(self) -> int:
         """The one that it belongs to; a new one if there is none. Its name and place stay."""
-        if self._found is None:
-            self._found = self._into or self._resolve_project()
-        self._project_id = self._found
-        return self._found
+        if self._into is None:
+            self._into = self._resolve_project()
+        return self._into
 
     def _resolve_project(self) -> int:
         record = self._project
@@ -280,23 +263,18 @@ class _Import:
 
     def _add_prompt(self, record: PromptRecord, values: Values) -> bool:
         """It may have another number here: prompts that hooks had missed were put before it."""
-        if same := _same_prompt(self._prompts, record):
-            self._numbers[record.number] = same["number"]
-            return False
-        number = record.number
-        if number in self._taken_numbers:
-            number = max(self._taken_numbers) + 1
-        self._taken_numbers.add(number)
+        same = self._db.value(int, "transfer", "same_prompt", **values, last=self._last_prompt)
+        number = same or self._db.number("transfer", "add_prompt", **values)
         self._numbers[record.number] = number
-        self._db.run("sessions", "add_prompt", **(values | {"number": number}))
-        return True
+        return same is None
 
     def _add_job(self, record: JobRecord, values: Values) -> bool:
-        number = self._number(record.prompt_number)
-        if older := self._unmatched_jobs[record.kind, number]:
-            self._jobs[record.job] = older.pop(0)
+        values["prompt_number"] = self._number(record.prompt_number)
+        used = json.dumps([*self._jobs.values()])
+        if older := self._db.row("transfer", "same_job", **values, used=used):
+            self._jobs[record.job] = older["id"]
+            self._older_jobs[older["id"]] = older["state"]
             return False
-        values["prompt_number"] = number
         self._jobs[record.job] = self._db.number("transfer", "add_job", **values)
         return True
 
@@ -323,9 +301,10 @@ class _Import:
         values |= {"prompt_number": number, "type": kind}
         values["ordinal"] = self._db.number("transfer", "next_ordinal", **values)
         key = self._db.number("transfer", "add_observation", **values)
-        add_parts(self._db, key, record, {found.path: found.blob for found in record.blobs})
-        for event in record.evidence:
-            self._db.run("transfer", "add_evidence", **values, observation_id=key, key=event)
+        blobs = {found.path: found.blob for found in record.blobs}
+        add_lists(self._db, "observations", key, observation_lists(record, blobs))
+        keys = as_json(record.evidence)
+        self._db.run("transfer", "add_evidence", **values, observation_id=key, keys=keys)
         self._db.run("transfer", "note_moved", **links, id=key)
         return True
 
@@ -334,33 +313,17 @@ class _Import:
         row = self._db.row("summaries", "add", **values, origins=None)
         if row is None:
             return False
-        files = {"read": record.files_read, "edited": record.files_edited}
-        add_files(self._db, "summaries", row["id"], files)
-        add_doubts(self._db, "summaries", row["id"], record.doubts)
+        add_lists(self._db, "summaries", row["id"], summary_lists(record))
         return True
 
     def _add_request(self, _record: RequestRecord, values: Values) -> bool:
         """One that is in the file n times is to be here n times."""
-        project_id = None
-        if self._session_id is not None:
-            project_id = self._project_id
-        elif self._project is not None:
-            project_id = self._find_project()
-        values["project_id"] = project_id
+        if self._session_id is None and self._project is not None:
+            self._project_id = self._find_project()
+        values["project_id"] = self._project_id
         same = tuple(values[name] for name in SAME_REQUEST)
         self._asked[same] += 1
         if self._db.number("transfer", "same_requests", **values) >= self._asked[same]:
             return False
         self._db.run("transfer", "add_request", **values)
         return True
-
-
-def _same_prompt(rows: list[Row], record: PromptRecord) -> Row | None:
-    """By the agent's id, which a prompt may share with another; else by its number or its time."""
-    same = [row for row in rows if row["text"] == record.text]
-    ids = () if record.prompt_id is None else (("prompt_id", record.prompt_id),)
-    for name, value in (*ids, ("number", record.number), ("at", record.at)):
-        for row in same:
-            if row[name] == value:
-                return row
-    return None

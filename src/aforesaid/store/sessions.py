@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aforesaid.model.observations import Summary, SummaryDraft
-from aforesaid.model.search import Injection, InjectionRow, MemoryInjection, MemoryInjectionRow
+from aforesaid.model.search import Injection, MemoryInjection
 from aforesaid.model.sessions import (
     COMMAND,
     EVERYTHING,
@@ -19,9 +19,7 @@ from aforesaid.model.sessions import (
     Mark,
     Pause,
     Prompt,
-    PromptRow,
     Session,
-    SessionFilter,
     place_of,
 )
 from aforesaid.store.database import Connection, Part, Row
@@ -72,22 +70,25 @@ class Sessions(Part):
             keep_place(db, project_id)
             db.run("projects", "drop_if_empty", id=project_id)
 
-    def page(self, wanted: SessionFilter, before: Cursor | None, limit: int) -> list[Session]:
-        """The latest first; the cursor is (last_event_at, id)."""
-        if wanted.project_id is not None:
-            name = "sessions_of_project"
-        else:
-            name = "sessions_of_status" if wanted.status else "sessions_anywhere"
-        given = {"project_id": wanted.project_id, "status": wanted.status, "agent": wanted.agent}
-        return self._sessions_behind(name, before, limit=limit, **given)
-
-    def in_period(
-        self, project_id: int | None, since: int, until: int, before: Cursor | None, limit: int
+    def page(
+        self,
+        before: Cursor | None,
+        limit: int,
+        *,
+        project_id: int | None = None,
+        agent: str | None = None,
+        status: str | None = None,
+        since: int = 0,
+        until: int = TOP[0],
     ) -> list[Session]:
-        """Those that something happened in, the latest first; the cursor as above."""
-        name = "sessions_of_period" + ("_anywhere" if project_id is None else "")
-        period = {"project_id": project_id, "since": since, "until": until}
-        return self._sessions_behind(name, before, limit=limit, **period)
+        """Those that something happened in, the latest first; the cursor is (last_event_at, id)."""
+        at, key = before or TOP
+        name = "sessions_of_status" if status else "sessions_anywhere"
+        if project_id is not None:
+            name = "sessions_of_project"
+        wanted = {"project_id": project_id, "status": status, "agent": agent}
+        period = {"since": since, "until": until, "at": at, "id": key}
+        return self._db.all(Session, "listings", name, **wanted, **period, limit=limit)
 
     def observation_types(self, ids: Iterable[int]) -> Mapping[int, Mapping[str, int]]:
         """How many observations of each type, by session."""
@@ -105,9 +106,6 @@ class Sessions(Part):
             found[session].append(Mark._make(mark))
         return found
 
-    def prompt_rows(self, session_id: int) -> list[PromptRow]:
-        return self._db.all(PromptRow, "listings", "prompts", session_id=session_id)
-
     def agents(self, ids: Iterable[int]) -> Mapping[int, str]:
         rows = self._db.rows("listings", "agents_of_sessions", ids=json.dumps(list(ids)))
         return {row["id"]: row["agent"] for row in rows}
@@ -121,10 +119,6 @@ class Sessions(Part):
             for what in HAPPENINGS
         }
         return {what: [*map(ActivityCount._make, rows)] for what, rows in found.items()}
-
-    def _sessions_behind(self, name: str, before: Cursor | None, **values: Any) -> list[Session]:
-        at, key = before or TOP
-        return self._db.all(Session, "listings", name, at=at, id=key, **values)
 
     def prompt_by_id(self, prompt_id: int) -> Prompt | None:
         return self._db.one(Prompt, "lookups", "prompt", id=prompt_id)
@@ -223,13 +217,13 @@ class Injections(Part):
     def _add(self, name: str, injected: Iterable[object], **values: object) -> None:
         with self._db.transaction() as db:
             for one in injected:
-                db.run("injections", name, **values, **columns(one))
+                db.run("injections", name, **columns(one) | values)
 
-    def for_session(self, session_id: int) -> list[InjectionRow]:
+    def for_session(self, session_id: int) -> list[Injection]:
         """In the order in which it was injected."""
-        return self._db.all(InjectionRow, "injections", "in_session", session_id=session_id)
+        return self._db.all(Injection, "injections", "in_session", session_id=session_id)
 
-    def memories_for_session(self, session_id: int) -> list[MemoryInjectionRow]:
+    def memories_for_session(self, session_id: int) -> list[MemoryInjection]:
         """In the order in which they were injected."""
         name = "memories_in_session"
-        return self._db.all(MemoryInjectionRow, "injections", name, session_id=session_id)
+        return self._db.all(MemoryInjection, "injections", name, session_id=session_id)

@@ -22,8 +22,10 @@ from aforesaid.model.observations import (
 from aforesaid.model.prose import sentences
 from aforesaid.similarity import (
     COMMON_STEMS,
+    Relation,
     Statement,
     canonical_stem,
+    compare,
     contradicts,
     covers_statement,
     parse_statement,
@@ -32,7 +34,8 @@ from aforesaid.similarity import (
 
 MOST_WORDS = 12
 _NAMES = r"((?:`[^`]+`(?:, )?)+)"
-ADDED, REMOVED = re.compile(rf"\badded {_NAMES}"), re.compile(rf"\bremoved {_NAMES}")
+ADDED, REMOVED = re.compile(rf"\b(?:added|with) {_NAMES}"), re.compile(rf"\bremoved {_NAMES}")
+AGAINST = re.compile(r",? (?:not|instead of|rather than|over) ")  # what a decision is not for
 REVERT = re.compile(r"revert\b", re.IGNORECASE)
 SAME_SUBJECT = 0.5  # likeness of titles, for two that say the same
 NEAR_TITLE = 0.66  # likeness of titles, for two that tell of one thing and share a file
@@ -64,6 +67,9 @@ def link_duplicates(
     order = new.title.order
     read.sort(key=lambda row: (word_overlap(order, row[1].title.order), row[0].at), reverse=True)
     for old, known_parts in read:
+        decided = draft.type == old.draft.type == "decision"
+        if decided and _compare_decisions(draft, old.draft) is not Relation.SAME:
+            continue
         if not _repeats(new, known_parts):
             continue
         if _is_independent(draft, old, session_id) and _repeats(known_parts, new):
@@ -73,9 +79,18 @@ def link_duplicates(
         if not (old.draft.doubts and not draft.doubts):
             return replace(draft, repeats=_target(old), follows=None)
     for old, known_parts in read:
-        if _takes_back(draft, old.draft) or _follows(new, known_parts):
+        decided = draft.type == old.draft.type == "decision"
+        changes = decided and _compare_decisions(draft, old.draft)
+        if changes or _takes_back(draft, old.draft) or _follows(new, known_parts):
             return replace(draft, repeats=None, follows=_target(old))
     return replace(draft, repeats=None, follows=None)
+
+
+def _compare_decisions(new: ObservationDraft, old: ObservationDraft) -> Relation | None:
+    """Whether the newer one is the same, or says more or something else about the same thing."""
+    titles = [AGAINST.split(each.title or "")[0] for each in (old, new)]
+    found = compare(*titles)
+    return Relation.REPLACES if found and new.title not in titles else found
 
 
 def _takes_back(new: ObservationDraft, old: ObservationDraft) -> bool:
@@ -84,7 +99,7 @@ def _takes_back(new: ObservationDraft, old: ObservationDraft) -> bool:
         return True
     added, removed = _named(old, ADDED), _named(new, REMOVED) - _named(new, ADDED)
     shared = set(new.files_modified) & set(old.files_modified)
-    moved = any("(new)" in fact for fact in new.facts)  # to a file whose symbols are not listed
+    moved = any("created `" in fact for fact in new.facts)
     return bool(added and shared) and not moved and 2 * len(added & removed) >= len(added)
 
 

@@ -6,7 +6,7 @@ At most `MOST_CHARACTERS` of a turn are indexed, and half as much of the events 
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -49,6 +49,14 @@ def read_patterns(path: Path) -> dict[str, re.Pattern[str]]:
 
 
 PATTERNS = read_patterns(Path(__file__).with_name("patterns.txt"))
+IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+WORD = re.compile(r"\w+")
+PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+NAME_PART = re.compile("[A-Za-z0-9_]")
+SEPARATORS = re.compile(r"\.|::|#")
+ROOT = 6
+COMMON = STOP_WORDS | WORDS["common"]
+NO_OBJECTS = COMMON | WORDS["deeds"]
 
 
 def is_known_term(name: str) -> bool:
@@ -56,14 +64,6 @@ def is_known_term(name: str) -> bool:
     lower = name.lower().strip(".")
     forms = (lower, lower.rstrip("0123456789."), lower.removesuffix("s"))
     return any(form in WORDS["known"] for form in forms)
-
-
-IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
-WORD = re.compile(r"\w+")
-PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
-ROOT = 6
-COMMON = STOP_WORDS | WORDS["common"]
-NO_OBJECTS = COMMON | WORDS["deeds"]
 
 
 def squeezed(source: str) -> str:
@@ -97,12 +97,10 @@ def bounded(source: str, name: str) -> bool:
     return re.search(f"{front}{re.escape(name)}{back}", source) is not None
 
 
-NAME_PART = re.compile("[A-Za-z0-9_]")
 CLAIM_CHARACTERS = 20_000
 MOST_CLAIMS = 200
-Kind = Literal["path", "symbol", "code", "command", "run", "number", "quote", "address", "hash"]
-
 ENDS = " .,;:!?)]}'\"…"
+Kind = Literal["path", "symbol", "code", "command", "run", "number", "quote", "address", "hash"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,37 +115,34 @@ class Claim:
 
 
 def read_claims(prose: str) -> tuple[Claim, ...]:
-    """In no order that means anything, each once."""
+    """In no order that means anything, each once. What is one claim is not looked at for another."""
     left = PATTERNS["claim emphasis"].sub("", prose[:CLAIM_CHARACTERS])
     found: list[Claim] = []
-
-    def take(kind: str, read: Callable[[re.Match[str]], Claim | None]) -> str:
-        def blank(mark: re.Match[str]) -> str:
-            claim = read(mark)
-            if claim is None:
-                return mark[0]
-            found.append(claim)
-            return " " * len(mark[0])
-
-        return PATTERNS[f"claim {kind}"].sub(blank, left)
-
-    quotes = (next(filter(None, mark.groups())) for mark in PATTERNS["claim quote"].finditer(left))
-    found += [Claim("quote", quote) for quote in quotes if len(stream(quote).split()) >= 3]
-    left = take("url", lambda mark: Claim("address", mark[0].rstrip(ENDS)))
-    left = take("ticks", _code)
-    for mark in PATTERNS["ran"].finditer(left):
-        if bare := _bare_command(left[mark.end() : mark.end() + 120]):
-            found.append(Claim("run", bare))
-    left = take("path", _path)
-    left = take("hash", lambda mark: Claim("hash", mark[0]))
-    left = take("flag", lambda mark: Claim("symbol", mark[0].strip(".")))
-    left = take("name", _name)
-    for mark in PATTERNS["claim number"].finditer(left):
-        start, end = mark.span()
-        found.append(
-            Claim("number", mark[0], left[end : end + 40], left[max(0, start - 30) : start])
-        )
+    for name, read in READERS.items():
+        taken = []
+        for mark in PATTERNS[name].finditer(left):
+            if claim := read(mark):
+                found.append(claim)
+                taken.append(mark.span())
+        for start, end in taken if name not in ("ran", "claim quote") else ():
+            left = f"{left[:start]}{' ' * (end - start)}{left[end:]}"
     return tuple(dict.fromkeys(found))[:MOST_CLAIMS]
+
+
+def _quote(mark: re.Match[str]) -> Claim | None:
+    quoted = next(filter(None, mark.groups()))
+    return Claim("quote", quoted) if len(stream(quoted).split()) >= 3 else None
+
+
+def _code(mark: re.Match[str]) -> Claim | None:
+    code = mark[2].strip()
+    if not code:
+        return None
+    was_run = PATTERNS["just ran"].search(mark.string[max(0, mark.start() - 40) : mark.start()])
+    if is_command(code) or was_run:
+        return Claim("run" if was_run else "command", code)
+    whole = PATTERNS["claim path"].fullmatch(code.rstrip("/"))
+    return Claim("path" if whole and _path(whole) else "code", code)
 
 
 def is_command(code: str) -> bool:
@@ -160,26 +155,16 @@ def is_command(code: str) -> bool:
     return read_command(code).kind not in ("run", "routine", "files", "server")
 
 
-def _code(mark: re.Match[str]) -> Claim | None:
-    code = mark[2].strip()
-    if not code:
-        return None
-    was_run = PATTERNS["just ran"].search(mark.string[max(0, mark.start() - 40) : mark.start()])
-    if is_command(code) or was_run:
-        return Claim("run" if was_run else "command", code)
-    whole = PATTERNS["claim path"].fullmatch(code.rstrip("/"))
-    if whole and _path(whole):
-        return Claim("path", code)
-    return Claim("code", code)
-
-
-def _bare_command(rest: str) -> str | None:
+def _run(mark: re.Match[str]) -> Claim | None:
+    """A command without backticks, behind `ran`."""
+    rest = mark.string[mark.end() : mark.end() + 120]
     line = " ".join(PATTERNS["command end"].split(rest)[0].split()[:4])
     first = line.partition(" ")[0]
     known = first in WORDS["interpreters"] or (
         line and read_command(line).kind not in ("run", "routine", "files")
     )
-    return line if known and first not in ("test", "tests", "make sure", "find") else None
+    plain = first in ("test", "tests", "make sure", "find")
+    return Claim("run", line) if known and not plain else None
 
 
 def _path(mark: re.Match[str]) -> Claim | None:
@@ -199,7 +184,7 @@ def _path(mark: re.Match[str]) -> Claim | None:
 def _name(mark: re.Match[str]) -> Claim | None:
     """In the form of code: dotted, `snake_case` or `camelCase`, and not an abbreviation."""
     name = mark[0]
-    parts = re.split(r"\.|::|#", name)
+    parts = SEPARATORS.split(name)
     is_code = any(len(part) > 2 for part in parts)
     if len(parts) == 1:
         is_code = PATTERNS["claim shaped"].fullmatch(name) is not None
@@ -207,28 +192,50 @@ def _name(mark: re.Match[str]) -> Claim | None:
     return Claim("symbol", name) if is_code and not is_known_term(name) else None
 
 
+def _number(mark: re.Match[str]) -> Claim:
+    start, end = mark.span()
+    around = mark.string[end : end + 40], mark.string[max(0, start - 30) : start]
+    return Claim("number", mark[0], *around)
+
+
+READERS = {
+    "claim quote": _quote,
+    "claim url": lambda mark: Claim("address", mark[0].rstrip(ENDS)),
+    "claim ticks": _code,
+    "ran": _run,
+    "claim path": _path,
+    "claim hash": lambda mark: Claim("hash", mark[0][:7]),
+    "claim flag": lambda mark: Claim("symbol", mark[0].strip(".")),
+    "claim name": _name,
+    "claim number": _number,
+}
+
+
 # The text of a turn.
 
 HEAD, TAIL = 120_000, 40_000
+STEMMED = 40_000  # characters of one event
+MOST_CHARACTERS = 3_000_000
+ANY_NUMBER = re.compile(r"[0-9]+(?:[.,_][0-9]+)*")
+MAY_WRITE = (ToolKind.OTHER, ToolKind.MCP, ToolKind.MEMORY)
+READING = frozenset(("routine", "test", "lint", "type check", "server", "push"))
 
 
 @dataclass(frozen=True, slots=True)
 class EventText:
-    """`path`: the file it is about; `did`: what it changed or ran; `output`: what it printed or what was only
-    looked at; `around`: the rest of the file that it changed."""
+    """`path`: the file it is about; `did`: what it changed or ran; `output`: what it printed, what was only
+    looked at, and the rest of a file that it changed."""
 
     item: TurnEvent
     path: str = ""
     did: str = ""
     output: str = ""
-    around: str = ""
 
     @property
     def whole(self) -> str:
         event = self.item.event
         agent = event.subagent.type if event.subagent else ""
-        parts = (self.path, self.did, self.output, self.around, event.tool or "", agent, event.cwd)
-        return "\n".join(parts)
+        return "\n".join((self.path, self.did, self.output, event.tool or "", agent, event.cwd))
 
     @property
     def done(self) -> set[str]:
@@ -241,14 +248,13 @@ def read_event(item: TurnEvent) -> EventText:
         return EventText(item, output=clip(what.last_message))
     if not isinstance(what, ToolUsed):
         return EventText(item)
-    path = did = output = around = ""
+    path = did = output = ""
     match what.action:
         case FileChanged() as change:
             path = change.path.replace("\\", "/")
-            before = "" if change.created else clip(change.before or "")
-            around = f"{clip(change.after or '')}\n{before}"
+            output = f"{clip(change.after or '')}\n{clip(change.before or '')}"
             lines = "\n".join(line[1:] for hunk in change.hunks for line in hunk.lines)
-            did = clip(lines) or around
+            did = clip(lines) or clip(change.after or "")
         case FileRead() as read:
             path, output = read.path.replace("\\", "/"), clip(read.content)
         case CommandRun() as run:
@@ -262,7 +268,7 @@ def read_event(item: TurnEvent) -> EventText:
         output += f"\n{clip(what.failure.error)}\n{what.failure.exit_code}"
         if not isinstance(what.action, CommandRun):  # it was not done
             did, output = "", f"{did}\n{output}"
-    return EventText(item, path, did, output, around)
+    return EventText(item, path, did, output)
 
 
 def _plain(source: str) -> str:
@@ -277,13 +283,6 @@ def clip(source: str, head: int = HEAD, tail: int = TAIL) -> str:
     return source if len(source) <= head + tail else f"{source[:head]}\n{source[-tail:]}"
 
 
-MOST_CHARACTERS = 3_000_000
-ANY_NUMBER = re.compile(r"[0-9]+(?:[.,_][0-9]+)*")
-MAY_WRITE = (ToolKind.OTHER, ToolKind.MCP, ToolKind.MEMORY)
-READING = frozenset(("routine", "test", "lint", "type check", "server", "push"))
-STEMMED = 40_000  # characters of one event
-
-
 class Sources:
     """`events`: the batch's own; `runs`, `edits`: what they come to; `runs_before`: those of earlier turns.
     `text`: all of it, in one string."""
@@ -295,7 +294,7 @@ class Sources:
         steps = read_steps(turn.events, turn.root)
         self.runs = tuple(step for step in steps if isinstance(step, Run))
         self.edits = tuple(step for step in steps if isinstance(step, Edit))
-        earlier = read_steps(filter(_command_of, turn.before), turn.root)
+        earlier = read_steps(turn.before, turn.root)
         self.runs_before = tuple(step for step in earlier if isinstance(step, Run))
         self.all_runs = (*self.runs, *self.runs_before)
         prompt = turn.prompt or ""
@@ -309,7 +308,7 @@ class Sources:
         self.lowered = frozenset(word.lower() for word in self.words)
         self.squeezed = squeezed(self.text)
         self._stream = f" {stream(self.text)} "
-        runs = filter(None, map(_command_of, (*turn.events, *turn.before)))
+        runs = filter(None, (_command_of(item) for item in (*turn.events, *turn.before)))
         self.commands = tuple(dict.fromkeys(run.command[:TAIL] for run in runs))
 
     @cached_property
@@ -339,29 +338,15 @@ class Sources:
     def numbers(self) -> frozenset[str]:
         found = {NUMBER_WORDS[word] for word in self.lowered & NUMBER_WORDS.keys()}
         for token in set(ANY_NUMBER.findall(self.text)):
-            found |= _number_forms(token)
+            found |= _text_numbers(token)
         # What a reader can find by counting: events, commands, edits, lines, tests.
         patches = read_patches((edit.path, edit.change) for edit in self.edits)
         counts = [len(self.events), len(self.runs), len(self.edits), len(patches)]
-        counts += [sum(p.plus for p in patches), sum(p.minus for p in patches)]
         for patch in patches:
             counts += [patch.plus, patch.minus, patch.plus + patch.minus, len(patch.added)]
         for tally in filter(None, (run.outcome.tally for run in self.all_runs)):
             counts += [tally.failed, tally.passed or 0, tally.failed + (tally.passed or 0)]
         return frozenset(found) | set(map(str, counts))
-
-    @cached_property
-    def last_line(self) -> int:
-        """Of the longest file that was read or changed."""
-        found = [0]
-        for item in self.turn.events:
-            action = getattr(item.event.what, "action", None)
-            if isinstance(action, FileRead):
-                found.append(max(action.total_lines, action.first_line + action.lines))
-            elif isinstance(action, FileChanged):
-                found.append((action.after or "")[:MOST_CHARACTERS].count("\n") + 1)
-                found += [hunk.new_start + len(hunk.lines) for hunk in action.hunks]
-        return max(found)
 
     def says(self, phrase: str) -> bool:
         """The words of the phrase stand there in a row, whatever stands between them."""
@@ -369,6 +354,11 @@ class Sources:
 
     def has_code(self, snippet: str) -> bool:
         return squeezed(snippet) in self.squeezed
+
+    def has_name(self, name: str) -> bool:
+        """A plural is its singular; case matters only where code says so."""
+        forms = {name, name.removesuffix("s"), name.removesuffix("es")}
+        return is_known_term(name) or any(form.lower() in self.lowered for form in forms)
 
 
 @lru_cache(maxsize=1)
@@ -388,18 +378,18 @@ def _command_of(item: TurnEvent) -> CommandRun | None:
     return action if isinstance(action, CommandRun) else None
 
 
-def _number_forms(token: str) -> set[str]:
-    """Other forms of a number: without separators, rounded, or a part of a version."""
+def _text_numbers(token: str) -> set[str]:
+    """A number as it may be repeated: without separators, rounded, or a part of a version."""
     if len(token) > 40:
         return {token}
     plain = token.replace("_", "").replace(",", "")
+    dotted = plain.split(".")
     parts = re.split(r"[.,_]", token)
     found = {token, plain, *parts, *(part.lstrip("0") or "0" for part in parts)}
-    dotted = plain.split(".")
     found |= {".".join(dotted[:n]) for n in range(1, len(dotted))}
     if len(dotted) == 2 and len(plain) < 18:
         value = float(plain)
-        found |= {f"{value:.{places}f}" for places in range(3)} | {f"{value:g}"}
+        found |= {f"{value:g}", *(f"{value:.{places}f}" for places in range(3))}
     return found
 
 
@@ -417,22 +407,29 @@ def find_evidence(draft: ObservationDraft, sources: Sources) -> tuple[TurnEvent,
     names = {_last(path) for path in (*draft.files_read, *draft.files_modified, *paths)} - {""}
     kinds = {kind for kind, pattern in CHECKED.items() if pattern.search(prose)}
     about = objects(prose)
-    found = [
-        event.item
-        for event in sources.events
-        if _is_file_named(event, names, prose)
-        or any(_has_claim(event, claim) for claim in claims)
-        or ((run := _command_of(event.item)) and read_command(run.command).kinds & kinds)
+
+    def is_named(event: EventText) -> bool:
+        last = _last(event.path)
+        if last in names if last else any(bounded(event.did, name) for name in names):
+            return True
+        if (last and bounded(prose, last)) or any(_has_claim(event, claim) for claim in claims):
+            return True
+        if (run := _command_of(event.item)) and read_command(run.command).kinds & kinds:
+            return True
         # Plain words count only against what was done: any long text holds a few of them by chance.
-        or (event.did and len(about & stems(f"{_last(event.path)} {event.did}"[:STEMMED])) >= 2)
-    ]
-    return tuple(found) or sources.turn.events
+        return bool(event.did) and len(about & stems(f"{last} {event.did}"[:STEMMED])) >= 2
+
+    return tuple(event.item for event in sources.events if is_named(event)) or sources.turn.events
 
 
 def draft_parts(draft: ObservationDraft) -> list[tuple[str, str]]:
     """The prose of a draft with the name of each part."""
-    found = [("title", draft.title), ("subtitle", draft.subtitle), ("narrative", draft.narrative)]
-    found += [(f"facts {at}", fact) for at, fact in enumerate(draft.facts)]
+    found: Iterable[tuple[str, str | None]] = (
+        ("title", draft.title),
+        ("subtitle", draft.subtitle),
+        ("narrative", draft.narrative),
+        *((f"facts {at}", fact) for at, fact in enumerate(draft.facts)),
+    )
     return [(part, text) for part, text in found if text]
 
 
@@ -440,21 +437,13 @@ def _last(path: str) -> str:
     return re.split(r"[/\\]", path.strip().rstrip("/"))[-1].partition(":")[0]
 
 
-def _is_file_named(event: EventText, names: set[str], prose: str) -> bool:
-    if event.path:
-        last = _last(event.path)
-        return last in names or bounded(prose, last)
-    return any(bounded(event.did, name) for name in names)
-
-
 def _has_claim(event: EventText, claim: Claim) -> bool:
     if claim.kind in ("command", "run"):
         return all(bounded(event.did, word) for word in claim.text.split())
-    own = f"{event.did}\n{event.output}"[:EVIDENCE_CHARACTERS]
+    changed = event.did and event.path
+    own = (event.did if changed else f"{event.did}\n{event.output}")[:EVIDENCE_CHARACTERS]
     if claim.kind == "quote":
         return f" {stream(claim.text)} " in f" {stream(own)} "
-    if claim.kind == "symbol":
-        return bounded(own, re.split(r"\.|::|#", claim.text)[-1])
-    return (
-        claim.kind not in ("path", "address") and len(claim.text) > 2 and bounded(own, claim.text)
-    )
+    if claim.kind in ("path", "address") or len(claim.text) < 3:
+        return False
+    return bounded(own, SEPARATORS.split(claim.text)[-1] if claim.kind == "symbol" else claim.text)

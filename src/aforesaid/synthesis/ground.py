@@ -31,13 +31,13 @@ from aforesaid.synthesis.evidence import (
     CLAIM_CHARACTERS,
     IDENTIFIER,
     PATTERNS,
+    SEPARATORS,
     WORDS,
     Claim,
     Sources,
     bounded,
     draft_parts,
     find_evidence,
-    is_known_term,
     objects,
     read_claims,
     read_sources,
@@ -152,32 +152,40 @@ PLACE = re.compile(r"(?:::.*|#L?\d+.*|(?::\d+)+(?:-\d+)?)$")
 ARGUMENT = re.compile(r"[^\s\"';&|()]+")
 CODE_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[0-9]+(?:\.[0-9]+)*")
 NAME_LEADS = (" ", "\n", "'", '"', "`", "(")
-NOUNS = {"path": "the file", "symbol": "the name", "quote": "the quotation"}
-NOUNS |= {"address": "the address", "hash": "the hash"}
+NOUNS = {"path": "the file", "symbol": "the name", "quote": "the quotation", "code": "the code"}
+NOUNS |= {"address": "the address", "number": "the number", "hash": "the hash"}
 
 
 def _check_claim(claim: Claim, sources: Sources) -> str | None:
+    said = claim.text
     match claim.kind:
         case "path":
-            known = has_path(claim.text, sources)
-        case "symbol" if claim.text.startswith("-"):
-            known = bounded(sources.text, claim.text)
+            known = has_path(said, sources)
+        case "symbol" if said.startswith("-"):
+            known = bounded(sources.text, said)
         case "symbol":
-            parts = re.split(r"\.|::|#", claim.text)
-            known = all(_has_part(part, sources) for part in parts if part)
+            known = all(sources.has_name(part) for part in SEPARATORS.split(said) if part)
         case "quote":
-            known = _has_quote(claim.text, sources)
+            known = _has_quote(said, sources)
         case "address":
-            known = sources.has_code(claim.text.partition("://")[2])
+            known = sources.has_code(said.partition("://")[2])
         case "hash":
-            known = claim.text[:7] in sources.text
+            known = said in sources.text
         case "code":
-            return _check_code(claim.text, sources)
+            return _check_code(said, sources)
         case "command" | "run":
-            return _check_command(claim, sources)
+            # One that was run must be among the commands; of another it is enough that it is written.
+            words = [word for word in ARGUMENT.findall(CUT.sub(" ", said)) if word.strip("\\$")]
+            known = any(all(bounded(line, word) for word in words) for line in sources.commands)
+            if not known and claim.kind == "command":
+                known = sources.has_code(said) or sources.says(said)
+            return (
+                None if known else f"the command {text.one_line(said, QUOTED_LENGTH)} was not run"
+            )
         case "number":
-            return _check_number(claim, sources)
-    return None if known else _not_found(NOUNS[claim.kind], claim.text)
+            known = _is_known_number(claim, sources)
+            said += "%" if claim.after.startswith("%") else ""
+    return None if known else _not_found(NOUNS[claim.kind], said)
 
 
 def _not_found(what: str, name: str) -> str:
@@ -195,21 +203,13 @@ def has_path(path: str, sources: Sources) -> bool:
     if rest and first in (sources.turn.project, PurePosixPath(sources.turn.root).name):
         forms.add(rest)
     stem, dot, _ = name.rpartition(".")
-    if rest and dot:
-        forms |= {stem, stem.replace("/", ".")}
-    elif stem:
-        forms.add(f"/{stem}")
+    if dot and stem:
+        forms |= {stem, stem.replace("/", ".")} if rest else {f"/{stem}"}
     if any(bounded(sources.text, form) for form in forms - {"", "."}):
         return True
     *folders, last = name.split("/")
     alone = any(bounded(sources.text, lead + last) for lead in NAME_LEADS)
-    return bool(folders) and alone and all(_has_part(each, sources) for each in folders if each)
-
-
-def _has_part(part: str, sources: Sources) -> bool:
-    """A plural is its singular; case matters only where code says so."""
-    forms = {part, part.removesuffix("s"), part.removesuffix("es")}
-    return is_known_term(part) or any(form.lower() in sources.lowered for form in forms)
+    return bool(folders) and alone and all(map(sources.has_name, filter(None, folders)))
 
 
 def _check_code(code: str, sources: Sources) -> str | None:
@@ -220,22 +220,12 @@ def _check_code(code: str, sources: Sources) -> str | None:
     if not plain.isascii():
         return None if _has_quote(code, sources) else _not_found("the code", code)
     for name in IDENTIFIER.findall(plain):
-        if len(name) > 1 and name.lower() not in WORDS["keywords"] and not _has_part(name, sources):
+        if len(name) > 1 and name.lower() not in WORDS["keywords"] and not sources.has_name(name):
             return _not_found("the name", name)
     for number in CODE_NUMBER.findall(plain):
         if len(number) > 1 and number not in sources.numbers:
             return _not_found("the number", number)
     return None if re.search(r"\w", plain) else _not_found("the code", code)
-
-
-def _check_command(claim: Claim, sources: Sources) -> str | None:
-    """A command that was run must be among the commands. Of another it is enough that it is written."""
-    wanted = [w for w in ARGUMENT.findall(CUT.sub(" ", claim.text)) if w.strip("\\$")]
-    if any(all(bounded(line, word) for word in wanted) for line in sources.commands):
-        return None
-    if claim.kind == "command" and (sources.has_code(claim.text) or sources.says(claim.text)):
-        return None
-    return f"the command {text.one_line(claim.text, QUOTED_LENGTH)} was not run"
 
 
 def _has_quote(quoted: str, sources: Sources) -> bool:
@@ -254,50 +244,36 @@ FACTORS = {
     "kb": (1000, 1024), "kib": (1024,), "mb": (1_000_000, 1_048_576, 1024, 1000), "mib": (1_048_576, 1024),
     "gb": (10**9, 1_073_741_824, 1024, 1000), "gib": (1_073_741_824, 1024), "byte": (), "week": (7,),
 }  # fmt: skip
-UNIT = re.compile(r"\s?-?([A-Za-z]+)")
+UNIT = re.compile(r"\s?-?([A-Za-z]+?)s?(?![A-Za-z])")
 ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 STATUSES = {status.value: squeezed(status.phrase) for status in HTTPStatus}
 
 
-def _check_number(claim: Claim, sources: Sources) -> str | None:
+def _is_known_number(claim: Claim, sources: Sources) -> bool:
     number = claim.text.replace("_", "").rstrip(".,")
-    percent = claim.after.startswith("%")
+    percent = claim.after.lstrip().startswith(("%", "percent"))
     whole = int(number) if number.isdigit() and len(number) < 9 else None
-    if ORDINAL.match(claim.after) or PATTERNS["not exact"].search(claim.before):
-        return None
+    of_line = PATTERNS["line"].search(claim.before) or claim.after.lstrip(" -").startswith("line")
+    if of_line or ORDINAL.match(claim.after) or PATTERNS["not exact"].search(claim.before):
+        return True
+    mark = UNIT.match(claim.after)
+    factors = FACTORS.get(mark[1].lower() if mark else "")
     # A small number without a unit counts things that cannot be counted here: fields, cases, steps.
-    unitless = _unit(claim.after) not in FACTORS and not percent
-    if whole is not None and (whole < 2 or (whole <= SMALL and unitless)):
-        return None
-    if any(form in sources.numbers for form in _forms(number, claim.after)):
-        return None
-    is_line = PATTERNS["line"].search(claim.before) or claim.after.lstrip(" -").startswith("line")
-    if whole == local(sources.turn.at).year or (is_line and (whole or 0) <= sources.last_line):
-        return None
-    status = STATUSES.get(whole or 0)
-    if status and status in sources.squeezed.replace("_", ""):
-        return None
-    return _not_found("the number", f"{claim.text}{'%' if percent else ''}")
-
-
-def _unit(after: str) -> str:
-    mark = UNIT.match(after)
-    word = mark[1].lower() if mark else ""
-    return word if word in FACTORS or len(word) < 3 else word.removesuffix("s")
-
-
-def _forms(number: str, after: str) -> set[str]:
+    if whole is not None and (whole < 2 or (whole <= SMALL and factors is None and not percent)):
+        return True
     plain = number.replace(",", "")
-    found = {number, plain, number.replace(",", "."), plain.lstrip("0") or "0"}
+    forms = {number, plain, number.replace(",", "."), plain.lstrip("0") or "0"}
     if re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{3})+", number):
-        found.add(number.replace(".", ""))
-    if plain.count(".") > 1 or len(plain) > 15 or not re.fullmatch(r"[0-9.]+", plain):
-        return found
-    value = float(plain)
-    found.add(f"{value:g}")
-    if after.lstrip().startswith(("%", "percent")):
-        found |= {f"{v:.6g}" for v in (value / 100, 1 - value / 100, 1 + value / 100)}
-    return found | {f"{value * factor:.15g}" for factor in FACTORS.get(_unit(after), ())}
+        forms.add(number.replace(".", ""))
+    if plain.count(".") < 2 and len(plain) < 16 and re.fullmatch(r"[0-9.]+", plain):
+        value = float(plain)
+        shares = (value / 100, 1 - value / 100, 1 + value / 100) if percent else ()
+        forms |= {f"{each:.6g}" for each in (value, *shares)}
+        forms |= {f"{value * factor:.15g}" for factor in factors or ()}
+    if not forms.isdisjoint(sources.numbers) or whole == local(sources.turn.at).year:
+        return True
+    status = STATUSES.get(whole or 0)
+    return status is not None and status in sources.squeezed.replace("_", "")
 
 
 # Plans that are reported as done, and changes where nothing was changed.
@@ -383,6 +359,8 @@ COMMAND = re.compile(r"`([^`\n]{2,200})`(?: (?:command|run|script|step|check|sui
 LOOKS = frozenset(("routine", "run", "server", "deploy"))
 ENDED = ("passed", "failed", "quiet", "unseen")
 KINDS = ("test", "build", "lint", "type check")
+EVERY = re.compile(r"\b(?:all|every|entire|full|whole)\b", re.IGNORECASE)
+Runs = Sequence[Run]
 
 
 def _clauses(prose: str) -> list[str]:
@@ -406,9 +384,8 @@ def _check_outcomes(prose: str, sources: Sources) -> Iterator[str]:
             continue
         for kind in KINDS:
             runs, before = (_of_kind(kind, each) for each in (sources.runs, sources.runs_before))
-            passed = PATTERNS[f"{kind} passed"].search(plain)
-            if passed and (reason := _contradicts(kind, plain, sources)):
-                yield reason
+            if PATTERNS[f"{kind} passed"].search(plain):
+                yield from _check_passed(kind, plain, runs, before, sources)
             elif PATTERNS[f"{kind} fixed"].search(plain):
                 yield from _check_last(kind, _ended(runs))
             failed = not may_fail and PATTERNS[f"{kind} failed"].search(plain)
@@ -417,17 +394,30 @@ def _check_outcomes(prose: str, sources: Sources) -> Iterator[str]:
         yield from _check_done(plain, sources)
 
 
+def _check_passed(
+    kind: str, clause: str, runs: Runs, before: Runs, sources: Sources
+) -> Iterator[str]:
+    named = [run for run in runs if _is_named(run, clause)] or runs
+    if ended := _ended(named):
+        if EVERY.search(clause):
+            last_of_each = {run.command.program: run for run in ended}.values()
+            ended = [run for run in last_of_each if run.bad]
+        yield from _check_last(kind, ended)
+    elif not _is_reassured(sources) and not (before and before[-1].good and not sources.edits):
+        yield f"the {kind} run did not end" if named else f"no {kind} run in the events"
+
+
 def _check_done(clause: str, sources: Sources) -> Iterator[str]:
+    reassured = _is_reassured(sources)
     if PATTERNS["ran tests"].search(clause) and not (
-        _of_kind("test", sources.all_runs) or _is_reassured(sources)
+        _of_kind("test", sources.all_runs) or reassured
     ):
         yield "no test run in the events"
     if PATTERNS["verified"].search(clause):
         ended = _ended(sources.runs)
-        checks = [run for run in ended if run.command.kinds & CHECKS]
-        if checks:
+        if checks := [run for run in ended if run.command.kinds & CHECKS]:
             yield from _check_last(checks[-1].command.kind, checks)
-        elif not ended and not _is_reassured(sources) and not sources.runs_before:
+        elif not (ended or reassured or sources.runs_before):
             yield "nothing was run that could verify it"
     for kind, kinds in (("commit", {"commit", "history"}), ("push", {"push"})):
         if PATTERNS[kind].search(clause) and not (
@@ -438,16 +428,16 @@ def _check_done(clause: str, sources: Sources) -> Iterator[str]:
             yield f"no {kind} in the events"
 
 
-def _check_last(kind: str, runs: list[Run]) -> Iterator[str]:
+def _check_last(kind: str, runs: Runs) -> Iterator[str]:
     if runs and runs[-1].bad:
         yield f"the last {kind} run failed: {text.one_line(runs[-1].command.text, 60)}"
 
 
-def _ended(runs: Iterable[Run]) -> list[Run]:
+def _ended(runs: Runs) -> list[Run]:
     return [run for run in runs if run.outcome.verdict in ENDED]
 
 
-def _of_kind(kind: str, runs: Iterable[Run]) -> list[Run]:
+def _of_kind(kind: str, runs: Runs) -> list[Run]:
     """Runs of a kind. A script that prints a tally is a test run whatever it is called."""
     return [
         run
@@ -458,18 +448,15 @@ def _of_kind(kind: str, runs: Iterable[Run]) -> list[Run]:
     ]
 
 
-def _contradicts(kind: str, clause: str, sources: Sources) -> str | None:
-    runs = _of_kind(kind, sources.runs)
-    runs = [run for run in runs if _is_named(run, clause)] or runs
-    if ended := _ended(runs):
-        if re.search(r"\b(?:all|every|entire|full|whole)\b", clause, re.I):
-            last_of_each = {run.command.program: run for run in ended}.values()
-            ended = [run for run in last_of_each if run.bad]
-        return next(_check_last(kind, ended), None)
-    before = _of_kind(kind, sources.runs_before)
-    if _is_reassured(sources) or (before and before[-1].good and not sources.edits):
-        return None
-    return f"the {kind} run did not end" if runs else f"no {kind} run in the events"
+def _runs_of(command: str, runs: Runs) -> list[Run]:
+    """The runs that ended and hold the words of the command; one word must be the program itself."""
+    words = command.split()
+    return [
+        run
+        for run in _ended(runs)
+        if all(word in run.command.text for word in words)
+        and (len(words) > 1 or run.command.program == command)
+    ]
 
 
 def _is_named(run: Run, clause: str) -> bool:
@@ -496,17 +483,6 @@ def _tool_outputs(sources: Sources) -> Iterator[str]:
             yield event.output
 
 
-def _never_failed(runs: list[Run], before: list[Run]) -> bool:
+def _never_failed(runs: Runs, before: Runs) -> bool:
     passed = bool(runs) and all(run.outcome.verdict == "passed" for run in runs)
     return passed and not any(run.bad for run in before)
-
-
-def _runs_of(command: str, runs: Iterable[Run]) -> list[Run]:
-    """The runs that ended and hold the words of the command; one word must be the program itself."""
-    words = command.split()
-    return [
-        run
-        for run in _ended(runs)
-        if all(word in run.command.text for word in words)
-        and (len(words) > 1 or run.command.program == command)
-    ]

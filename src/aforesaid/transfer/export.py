@@ -2,7 +2,6 @@
 
 import gzip
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import BinaryIO, Protocol, cast
 
 from aforesaid import __version__
 from aforesaid.model.records import NAMES, Counts, Exported, MemoryRecord, ProjectRecord, Record
-from aforesaid.paths import PRIVATE_FILE
+from aforesaid.paths import replaced
 from aforesaid.transfer.format import FORMAT, VERSION, End, Header, encoded
 
 GZIP = ".gz"
@@ -47,32 +46,25 @@ def write(
     replies: bool = False,
 ) -> Counts:
     """What was written."""
-    written: Counter[str] = Counter()
+    written = Counts()
     header = Header(FORMAT, VERSION, at, __version__, project, replies)
     out.write(encoded(header))
     for record in records:
         out.write(encoded(record))
         written[NAMES[type(record)][1]] += 1
     out.write(encoded(End(written.total() + 2)))
-    return Counts(**written)
+    return written
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """Owner only. It has its name when all of it is on the disk; before that, what had the name stays."""
-    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            if path.name.endswith(GZIP):
-                # No name and no time inside: the same memory gives the same bytes.
-                with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as packed:
-                    yield cast(BinaryIO, packed)
-            else:
-                yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replaced(path) as file:
+        if path.name.endswith(GZIP):
+            # No name and no time inside: the same memory gives the same bytes.
+            with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as packed:
+                yield cast(BinaryIO, packed)
+        else:
+            yield file
+        file.flush()
+        os.fsync(file.fileno())

@@ -62,15 +62,11 @@ class ExportFile:
             yield self._project
         while True:
             line = self._line
-            if isinstance(line, Header):
-                raise self._fault("an export begins in the middle of another one")
-            assert not isinstance(line, End | None)
+            self._check_place(line)
             if isinstance(line, MemoryRecord):
-                self._check_owner(line)
                 memories.append(line)
             else:
-                self._check_place(line)
-                yield line
+                yield cast(Record, line)
             self._line = self._next()
             if isinstance(self._line, End | ProjectRecord | SessionRecord):
                 return
@@ -94,19 +90,20 @@ class ExportFile:
                 "`pip install -U aforesaid`"
             )
 
-    def _check_place(self, line: Record) -> None:
+    def _check_place(self, line: Line | None) -> None:
         """Only what belongs to the session, or the project, that was begun last."""
-        if isinstance(line, ProjectRecord | SessionRecord):
-            return
-        here = self._session.session if self._session else None
-        if line.session != here or (here is None and not isinstance(line, RequestRecord)):
-            raise self._fault("its session does not stand before it")
-
-    def _check_owner(self, line: MemoryRecord) -> None:
-        """All of a project's stand together, because they are taken together."""
-        if line.project != (self._project.project if self._project else None) or self._session:
-            order = "a memory stands behind its project; one of the user before all projects"
-            raise self._fault(order)
+        session = self._session.session if self._session else None
+        project = self._project.project if self._project else None
+        match line:
+            case Header():
+                raise self._fault("an export begins in the middle of another one")
+            case MemoryRecord() if session is not None or line.project != project:
+                order = "a memory stands behind its project; one of the user before all projects"
+                raise self._fault(order)
+            case ProjectRecord() | SessionRecord() | MemoryRecord() | End() | None:
+                pass
+            case _ if line.session != session or not (session or isinstance(line, RequestRecord)):
+                raise self._fault("its session does not stand before it")
 
     def _check_end(self, line: End) -> None:
         if line.lines != self._number:

@@ -5,9 +5,9 @@ so a `redactor` goes over it.
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from aforesaid.english import count
 from aforesaid.errors import TransferError
@@ -56,13 +56,14 @@ class MemoryImport(Protocol):
     ) -> MemoryImportResult: ...
 
 
-class Progress(NamedTuple):
+@dataclass(slots=True)
+class Progress:
     """What was taken, what was here already, and which projects have changed."""
 
-    new: Counts = Counts()
-    known: Counts = Counts()
-    projects: frozenset[int] = frozenset()
-    memories: MemoryImportResult = MemoryImportResult()
+    new: Counts = field(default_factory=Counts)
+    known: Counts = field(default_factory=Counts)
+    projects: set[int] = field(default_factory=set)
+    memories: MemoryImportResult = field(default_factory=MemoryImportResult)
 
 
 def run(
@@ -79,28 +80,28 @@ def run(
     store.transfer.begin()
     try:
         for block in source.blocks():
+            records, curated = iter(block.records), iter(block.memories)
             if redactor is not None:
                 records = map(partial(_redact, redactor), block.records)
-                incoming = map(partial(_redact, redactor), block.memories)
-                block = replace(block, records=records, memories=incoming)  # noqa: PLW2901
-            taken = store.transfer.import_records(block.records, into=block.into, undo=undo)
-            new, known, touched = taken.new, taken.known, {taken.project_id}
+                curated = map(partial(_redact, redactor), block.memories)
+            taken = store.transfer.import_records(records, into=block.into, undo=undo)
+            touched = {taken.project_id}
             name = block.project.project if block.project else None
             if name in counted:  # a project is one, however many sessions it has
-                new, known = replace(new, projects=0), replace(known, projects=0)
+                taken.new.pop("projects", None)
+                taken.known.pop("projects", None)
             counted.add(name)
-            curated = MemoryImportResult()
+            progress.new += taken.new
+            progress.known += taken.known
             if memories is not None:
-                curated = memories.take(block.project, block.memories, undo=undo)
-                if block.project and curated.new:
+                result = memories.take(block.project, curated, undo=undo)
+                progress.new["memories"] += result.new
+                progress.known["memories"] += result.known
+                progress.memories += result
+                if block.project and result.new:
                     touched.add(store.projects.find(block.project.repository, local=False))
-            progress = Progress(
-                progress.new + new + Counts(memories=curated.new),
-                progress.known + known + Counts(memories=curated.known),
-                progress.projects
-                | (set() if undo else {key for key in touched if key is not None}),
-                progress.memories + curated,
-            )
+            if not undo:
+                progress.projects |= {key for key in touched if key is not None}
             yield progress
     except TransferError as error:
         raise TransferError(f"{error} {_describe(progress.new, undo=undo)}") from None
@@ -111,10 +112,13 @@ def run(
 
 
 def _describe(new: Counts, *, undo: bool) -> str:
-    if not any(new):
+    if not new.total():
         return "Nothing would be taken." if undo else "Nothing was taken."
-    sessions, notes = count(new.sessions, "new session"), count(new.observations, "observation")
-    memories = f", and {count(new.memories, 'memory')}" if new.memories else ""
+    sessions, notes = (
+        count(new["sessions"], "new session"),
+        count(new["observations"], "observation"),
+    )
+    memories = f", and {count(new['memories'], 'memory')}" if new["memories"] else ""
     what = f"{sessions} with {notes}{memories}; nothing of what follows."
     if undo:
         return f"What stands before that would be taken: {what} Nothing was changed."

@@ -14,7 +14,7 @@ from aforesaid.model.observations import Observation, Unmergeable, draft_version
 from aforesaid.privacy import payloads
 from aforesaid.repository import identify
 from aforesaid.text import one_line
-from aforesaid.worker.context import DOCTOR_PREFIX, Context
+from aforesaid.worker.context import DOCTOR_PREFIX
 from aforesaid.worker.imports import Imports
 from aforesaid.worker.rpc import Parts
 
@@ -26,19 +26,43 @@ Command = Callable[[Json], Json]
 EDITABLE = ("type", "title", "subtitle", "narrative", "facts", "concepts")
 
 
-class ObservationCommands:
-    """`project_changed`, `session_changed`: what is injected for it has to be written again.
-    `_editing`: held from reading a text to writing it."""
+class Commands:
+    """Requests by name. `_editing`: held from reading an observation's text to writing it."""
 
-    def __init__(
-        self,
-        context: Context,
-        project_changed: Callable[[int], None] = lambda _: None,
-        session_changed: Callable[[int], None] = lambda _: None,
-    ) -> None:
-        self.context, self.rows = context, context.store.observations
-        self.project_changed, self.session_changed = project_changed, session_changed
+    def __init__(self, service: "Service") -> None:
+        self.service, self.context = service, service.context
+        self.answers, self.memories = service.answers, service.memories
+        self.rows = self.context.store.observations
+        self.imports = Imports(self.context, self._imported, self.memories.start_import)
         self._editing = threading.Lock()
+
+    def all(self) -> dict[str, Command]:
+        pauses = self.context.pauses
+        return {
+            "pin": self.pin,
+            "confirm": self.confirm,
+            "edit": self.edit,
+            "unedit": self.unedit,
+            "forget-observation": self.forget,
+            "restore": self.restore,
+            "merge": self.merge,
+            "unmerge": self.unmerge,
+            "pause": pauses.pause,
+            "resume": pauses.resume,
+            "erase-begin": self.service.purger.begin,
+            "erase-progress": self.service.purger.progress,
+            "retry": self._retry,
+            "wake": self._run_now,
+            "again": self._reprocess,
+            "drop-doctor-session": self._drop_doctor_session,
+            "rebuild": self._rebuild,
+            "link": self._link,
+            "remember": self._remember,
+            "memories-changed": self._memories_changed,
+            "dream": self._dream,
+            "backfill-begin": self.service.transcripts.begin_import,
+            "backfill-progress": self.service.transcripts.import_progress,
+        }
 
     def pin(self, request: Json) -> Json:
         """`id`, `pinned`."""
@@ -113,53 +137,14 @@ class ObservationCommands:
         known = (self.rows.get(each) if isinstance(each, int) else each for each in changed)
         observations = [each for each in known if each is not None]
         for project_id in {each.project_id for each in observations}:
-            self.project_changed(project_id)
+            self.answers.prepare_brief(project_id)
+            self.service.indexing.wake()
         for session_id in {each.session_id for each in observations}:
-            self.session_changed(session_id)
+            self.answers.refresh_session_memory(session_id)
         for each in observations:
             log.action(f"observation.{what}", observation=each.id)
             publish = self.context.notifier.publish
             publish("changed", what=what, id=each.id, project_id=each.project_id)
-
-
-class Commands:
-    """Requests by name."""
-
-    def __init__(self, service: "Service") -> None:
-        self.service, self.context = service, service.context
-        self.answers, self.memories = service.answers, service.memories
-        self.observations = ObservationCommands(
-            self.context, self._project_changed, self.answers.refresh_session_memory
-        )
-        self.imports = Imports(self.context, self._imported, self.memories.start_import)
-
-    def all(self) -> dict[str, Command]:
-        observations, pauses = self.observations, self.context.pauses
-        return {
-            "pin": observations.pin,
-            "confirm": observations.confirm,
-            "edit": observations.edit,
-            "unedit": observations.unedit,
-            "forget-observation": observations.forget,
-            "restore": observations.restore,
-            "merge": observations.merge,
-            "unmerge": observations.unmerge,
-            "pause": pauses.pause,
-            "resume": pauses.resume,
-            "erase-begin": self.service.purger.begin,
-            "erase-progress": self.service.purger.progress,
-            "retry": self._retry,
-            "wake": self._run_now,
-            "again": self._reprocess,
-            "drop-doctor-session": self._drop_doctor_session,
-            "rebuild": self._rebuild,
-            "link": self._link,
-            "remember": self._remember,
-            "memories-changed": self._memories_changed,
-            "dream": self._dream,
-            "backfill-begin": self.service.backfill.begin,
-            "backfill-progress": self.service.backfill.progress,
-        }
 
     def run_import(self, request: bytes) -> Parts:
         with closing(self.imports.run(json.loads(request))) as answers:
@@ -249,10 +234,6 @@ class Commands:
                 self.answers.prepare_brief(project_id)
         log.action("project.linked", project=wanted, ended=len(ended))
         return {"ended": ended}
-
-    def _project_changed(self, project_id: int) -> None:
-        self.answers.prepare_brief(project_id)
-        self.service.indexing.wake()
 
     def _run_now(self, _: Json | None = None) -> Json:
         """What waits is tried now, whatever it was waiting for."""

@@ -1,28 +1,21 @@
 """Disk space: `limits.home_mb` for all folders of aforesaid, and `limits.free_mb` that it leaves free.
 
-Warns at 80 %. Beyond the limits the housekeeper deletes what can go, and tool outputs are stored shortened.
+Warns at 80 %. Beyond the limits `maintenance.py` deletes what can go, and tool outputs are stored shortened.
 """
 
 import os
 import stat
-from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from aforesaid import log
-from aforesaid.backups.repository import FULL, BackupRepository
-from aforesaid.errors import StoreError
 from aforesaid.paths import Paths, walk
 from aforesaid.settings import Settings
-from aforesaid.worker.spool import oldest_first
 
 MB = 1024 * 1024
 BLOCK = 512  # bytes, as `stat` counts them
 NEAR = 0.8
 FAR_OVER = 1.1
-KEPT_BACKUPS = 2
-FULL_STORE = ("disk is full", "disk I/O error")  # SQLite's words; the second: the log cannot grow
 
 
 def free(paths: Paths) -> int | None:
@@ -113,68 +106,3 @@ def _size(path: Path) -> int:
 
 def _mb(size: int) -> str:
     return f"{size // MB:,} MB"
-
-
-@dataclass(slots=True)
-class Housekeeper:
-    """Knows how much room there was at its last look, and makes some where it is too little."""
-
-    paths: Paths
-    settings: Settings
-    backups: BackupRepository
-    age_out: Callable[[int], int] | None = None  # frees up to so many bytes; returns how many
-    room: Room = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.room = measure(self.paths, self.settings)
-
-    def look(self) -> None:
-        """Never raises an error of the disk or the store: one of them may just have refused something."""
-        try:
-            self.room = measure(self.paths, self.settings)
-            if self._make_room():
-                self.room = measure(self.paths, self.settings)
-        except (OSError, StoreError) as error:
-            log.warning("disk.unkept", error=log.cause(error))
-
-    def look_after(self, error: Exception) -> None:
-        """Only where it is about space: to look may mean to read whole backups, and captures wait."""
-        full = isinstance(error, OSError) and error.errno in FULL
-        if isinstance(error, StoreError):
-            full = any(words in str(error) for words in FULL_STORE)
-        if full:
-            self.look()
-
-    def thrift(self) -> int:
-        return self.room.thrift
-
-    def _make_room(self) -> int:
-        """Returns how many bytes went."""
-        if not self.room.missing:
-            return 0
-        gone = 0
-        for size in self._steps():
-            gone += size
-            if gone >= self.room.missing:
-                break
-        if self.age_out is not None and gone < self.room.over:
-            gone += self.age_out(self.room.over - gone)
-        log.warning("disk.room", missing=self.room.missing, made=gone)
-        return gone
-
-    def _steps(self) -> Iterator[int]:
-        """Removes one thing after the other, and yields its size."""
-        for folder in (self.paths.spool_bad, self.paths.briefs, self.paths.file_lists):
-            for path, size in oldest_first(folder):
-                with suppress(OSError):  # what cannot go stays; the next one may
-                    path.unlink()
-                    log.warning("disk.removed", file=path.name, bytes=size)
-                    yield size
-        known = self.backups.all()
-        if len(known) <= KEPT_BACKUPS:
-            return  # none can go, so none has to be checked: that means to read all of it
-        good = self.backups.newest_good()
-        for backup in reversed(known[KEPT_BACKUPS:]):
-            if backup != good:
-                self.backups.delete(backup)
-                yield backup.manifest.size

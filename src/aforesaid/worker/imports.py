@@ -7,12 +7,13 @@ imported is sound, and the next run continues because nothing is imported twice.
 import threading
 import time
 from collections.abc import Callable, Generator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
 from aforesaid.errors import AforesaidError
+from aforesaid.model.records import all_counts
 from aforesaid.repository import identify
 from aforesaid.worker.context import Context
 
@@ -71,10 +72,9 @@ class Imports:
                     return
         finally:
             steps.close()
-            new = {noun: number for noun, number in asdict(progress.new).items() if number}
-            log.action("import.ended", dry_run=undo, **new)
+            log.action("import.ended", dry_run=undo, **progress.new)
             if not undo and progress.projects:
-                self.on_imported(progress.projects)
+                self.on_imported(frozenset(progress.projects))
         yield _describe(source, progress) | {"over": True}
 
     def _source(self, request: Json) -> "Source":
@@ -97,8 +97,8 @@ def _describe(source: "Source", progress: "Progress") -> Json:
     found: Json = {
         "done": source.done,
         "total": source.total,
-        "new": asdict(progress.new),
-        "known": asdict(progress.known),
+        "new": all_counts(progress.new),
+        "known": all_counts(progress.known),
     }
     homes = getattr(source, "homes", None)
     if homes is None:

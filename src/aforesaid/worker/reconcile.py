@@ -60,8 +60,8 @@ def always() -> bool:
 
 @dataclass(slots=True)
 class Reconciler:
-    """`importing`: whoever imports lets the jobs begin (`import_session`). `replay_since`: events since then
-    may have been lost with a damaged database."""
+    """`importing`: `import_session` lets the jobs begin. `replay_since`: events since then may have been lost
+    with a damaged database."""
 
     context: Context
     boring: tuple[str, ...] = ()
@@ -188,24 +188,23 @@ class Reconciler:
     def _read_events(
         self, agent: Agent, file: TranscriptFile, last_at: int | None
     ) -> Iterator[TranscriptEvent]:
-        """Without secrets. A file that was copied is as new as its copy, so an import goes by its last entry:
-        what is open in it is over after a day."""
+        """Without secrets, parsed again: then a key is that of the hook's event. A file that was copied is as
+        new as its copy, so an import goes by its last entry: what is open in it is over after a day."""
+
+        def redact(told: TranscriptEvent) -> TranscriptEvent:
+            capture = redacted_capture(self.context.redactor, told.capture)
+            if capture is told.capture:
+                return told
+            event = agent.parse(capture)
+            assert isinstance(event, Event)  # as it was before, with other words in it
+            return replace(told, capture=capture, event=event)
+
         mark = self.context.store.events.transcript_mark(agent.name, file.session)
         for told in agent.read_transcript(file, mark, lambda _: self._faulty.add(file.path)):
             mark, last_at = told.mark, told.capture.at
-            yield self._redacted(agent, told)
+            yield redact(told)
         if self.importing and last_at is not None and self.context.clock() - last_at > DAY:
-            for told in agent.read_transcript(replace(file, modified=0), mark):
-                yield self._redacted(agent, told)
-
-    def _redacted(self, agent: Agent, told: TranscriptEvent) -> TranscriptEvent:
-        """Parsed again without its secrets: then its key is that of the hook's event."""
-        capture = redacted_capture(self.context.redactor, told.capture)
-        if capture is told.capture:
-            return told
-        event = agent.parse(capture)
-        assert isinstance(event, Event)  # as it was before, with other words in it
-        return replace(told, capture=capture, event=event)
+            yield from map(redact, agent.read_transcript(replace(file, modified=0), mark))
 
     def _keep(
         self,
@@ -276,107 +275,39 @@ def import_session(reconciler: Reconciler, selected: Selected) -> Iterator[Heale
 
 
 @dataclass(slots=True)
-class _Run:
+class _Import:
+    """Transcripts that a command has selected. `place`: how many are done; `faulty`: paths."""
+
     selected: list[Selected]
     place: int = 0
     events: int = 0
-    faulty: list[str] = field(default_factory=list)  # paths
+    faulty: list[str] = field(default_factory=list)
 
     @property
     def over(self) -> bool:
         return self.place == len(self.selected)
 
 
-@dataclass(slots=True)
-class Backfill:
-    """Imports transcripts that a command has selected. A request is one run; runs that are over are kept for
-    those who ask how it went."""
-
-    reconciler: Reconciler
-    wake: threading.Event = field(default_factory=threading.Event)  # for whoever calls `step`
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _runs: dict[str, _Run] = field(default_factory=dict)  # by name
-
-    def begin(self, request: Json) -> Json:
-        """`files`: what to import. The name to ask with; who asks for the same again gets the same."""
-        selected = [Selected(f.pop("agent"), TranscriptFile(**f)) for f in request["files"]]
-        paths = [s.file.path for s in selected]
-        with self._lock:
-            for name, run in self._runs.items():
-                if not run.over and [s.file.path for s in run.selected] == paths:
-                    return {"name": name}
-            name = os.urandom(8).hex()
-            self._runs[name] = _Run(selected)
-        log.action("backfill.began", sessions=len(selected))
-        self.wake.set()
-        return {"name": name}
-
-    def progress(self, request: Json) -> Json:
-        """`lost`: the worker was replaced meanwhile; begin again."""
-        run = self._runs.get(request["name"])
-        if run is None:
-            return {"lost": True}
-        sizes = [s.file.size for s in run.selected]
-        done = {"done": sum(sizes[: run.place]), "total": sum(sizes), "over": run.over}
-        return done | {"events": run.events, "faulty": run.faulty}
-
-    def waiting(self) -> list[_Run]:
-        return [run for run in list(self._runs.values()) if not run.over]
-
-    def under_way(self) -> Json | None:
-        """How many sessions of those that were asked for are done, while some are not."""
-        if not (runs := self.waiting()):
-            return None
-        done, sessions = sum(r.place for r in runs), sum(len(r.selected) for r in runs)
-        return {"done": done, "sessions": sessions}
-
-    def step(self, go_on: Callable[[], bool]) -> bool:
-        """Works for a moment, at least on one session. Returns whether something was added."""
-        end = time.monotonic() + STEP_SECONDS
-        added = 0
-        for run in self.waiting():
-            while not run.over:
-                selected = run.selected[run.place]
-                for part in import_session(self.reconciler, selected):
-                    added += part.added
-                    run.events += part.added
-                    self._yield()
-                    if not go_on():
-                        return added > 0
-                if self.reconciler.is_faulty(selected.file):
-                    run.faulty.append(selected.file.path)
-                run.place += 1
-                if time.monotonic() >= end:
-                    return added > 0
-            log.action("backfill.ended", sessions=len(run.selected), faulty=len(run.faulty))
-        return added > 0
-
-    def _yield(self) -> None:
-        """To other threads, and to captures until they are stored."""
-        end = time.monotonic() + LONGEST_WAY
-        time.sleep(BREATH)
-        while has_captures(self.reconciler.context.paths) and time.monotonic() < end:
-            time.sleep(BREATH)
-
-
 class TranscriptThread(Loop):
+    """Reads transcripts when a turn has ended, a session begins, or everything is to be looked at; otherwise
+    imports those that a command has selected. Imports that are over are kept, to report how they went."""
+
     name = "healing"
 
     def __init__(
         self,
         reconciler: Reconciler,
+        importer: Reconciler | None = None,
         *,
         on_healed: Callable[[], None],
         on_looked: Callable[[], None],
-        backfill: Backfill | None = None,
     ) -> None:
         super().__init__(reconciler.context)
-        self._reconciler = reconciler
+        self._reconciler, self._importer = reconciler, importer or reconciler
         self._on_healed, self._on_looked = on_healed, on_looked
-        self._backfill = backfill or Backfill(reconciler)
-        self._wake = self._backfill.wake
         self._ended: dict[SessionRef, float] = {}  # and when to look
         self._begun: set[SessionRef] = set()
+        self._imports: dict[str, _Import] = {}  # by name
         self._look_wanted = self._looking = False  # one that is wanted during a look is another
         self._looked = threading.Event()
         self._settled = threading.Event()  # no turn that has just ended waits for its look
@@ -388,8 +319,7 @@ class TranscriptThread(Loop):
         if not ended and not ingested.begun:
             return
         with self._lock:
-            due = time.monotonic() + SETTLE_SECONDS
-            self._ended |= dict.fromkeys(ended, due)
+            self._ended |= dict.fromkeys(ended, time.monotonic() + SETTLE_SECONDS)
             if ended:
                 self._settled.clear()
             self._begun |= ingested.begun
@@ -408,9 +338,39 @@ class TranscriptThread(Loop):
         """Until what hooks missed of turns that have just ended is read; not for long."""
         self._settled.wait(2 * SETTLE_SECONDS)
 
+    def begin_import(self, request: Json) -> Json:
+        """`files`: what to import. The name to ask with; who asks for the same again gets the same."""
+        selected = [Selected(f.pop("agent"), TranscriptFile(**f)) for f in request["files"]]
+        paths = [each.file.path for each in selected]
+        with self._lock:
+            for name, each in self._imports.items():
+                if not each.over and [one.file.path for one in each.selected] == paths:
+                    return {"name": name}
+            name = os.urandom(8).hex()
+            self._imports[name] = _Import(selected)
+        log.action("backfill.began", sessions=len(selected))
+        self._wake.set()
+        return {"name": name}
+
+    def import_progress(self, request: Json) -> Json:
+        """`lost`: the worker was replaced meanwhile; begin again."""
+        found = self._imports.get(request["name"])
+        if found is None:
+            return {"lost": True}
+        sizes = [each.file.size for each in found.selected]
+        done = {"done": sum(sizes[: found.place]), "total": sum(sizes), "over": found.over}
+        return done | {"events": found.events, "faulty": found.faulty}
+
+    def describe_imports(self) -> Json | None:
+        """How many sessions of those that were asked for are done, while some are not."""
+        if not (waiting := self._waiting_imports()):
+            return None
+        sessions = sum(len(each.selected) for each in waiting)
+        return {"done": sum(each.place for each in waiting), "sessions": sessions}
+
     def idle(self) -> bool:
         looking = self._looking or self._look_wanted
-        busy = self._ended or self._begun or looking or self._backfill.waiting()
+        busy = self._ended or self._begun or looking or self._waiting_imports()
         return self._looked.is_set() and not busy
 
     def stop(self) -> None:
@@ -423,34 +383,62 @@ class TranscriptThread(Loop):
         go_on = self.context.go_on
         for ref in [ref for ref, due in list(self._ended.items()) if due <= time.monotonic()]:
             due = self._ended[ref]
-            self._report(self._reconciler.session(*ref, go_on))
+            self._report(self._reconciler.session(*ref, go_on).added)
             with self._lock:
                 if self._ended[ref] == due:  # else another turn of it has ended meanwhile
                     del self._ended[ref]
                 if not self._ended:
                     self._settled.set()
         for ref in list(self._begun):
-            self._report(self._reconciler.before(*ref, go_on))
+            self._report(self._reconciler.before(*ref, go_on).added)
             with self._lock:
                 self._begun.discard(ref)
         if (self._looking or self._look_wanted) and go_on():
             if not self._looking:
                 self._looking, self._look_wanted = True, False
             healed, over = self._reconciler.recent(STEP_SECONDS, go_on)
-            self._report(healed)
+            self._report(healed.added)
             if not over:
                 return PAUSE_SECONDS
             self._on_looked()
             self._looking = False
             self._looked.set()
-        elif self._backfill.step(go_on):
-            self._on_healed()
-        if self._look_wanted or self._backfill.waiting():
+        else:
+            self._report(self._import(go_on))
+        if self._look_wanted or self._waiting_imports():
             return PAUSE_SECONDS
-        if not self._ended:
-            return None
-        return max(0.0, min(self._ended.values()) - time.monotonic())
+        return max(0.0, min(self._ended.values()) - time.monotonic()) if self._ended else None
 
-    def _report(self, healed: Healed) -> None:
-        if healed.added:
+    def _report(self, added: int) -> None:
+        if added:
             self._on_healed()
+
+    def _waiting_imports(self) -> list[_Import]:
+        return [each for each in list(self._imports.values()) if not each.over]
+
+    def _import(self, go_on: Callable[[], bool]) -> int:
+        """For a moment, at least one session. Returns how many events were added."""
+        end, added = time.monotonic() + STEP_SECONDS, 0
+        for each in self._waiting_imports():
+            while not each.over:
+                selected = each.selected[each.place]
+                for part in import_session(self._importer, selected):
+                    added += part.added
+                    each.events += part.added
+                    self._yield()
+                    if not go_on():
+                        return added
+                if self._importer.is_faulty(selected.file):
+                    each.faulty.append(selected.file.path)
+                each.place += 1
+                if time.monotonic() >= end:
+                    return added
+            log.action("backfill.ended", sessions=len(each.selected), faulty=len(each.faulty))
+        return added
+
+    def _yield(self) -> None:
+        """To other threads, and to captures until they are stored."""
+        end = time.monotonic() + LONGEST_WAY
+        time.sleep(BREATH)
+        while has_captures(self.context.paths) and time.monotonic() < end:
+            time.sleep(BREATH)

@@ -7,17 +7,16 @@ import threading
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aforesaid import __version__, log, wiring
+from aforesaid import __version__, log
 from aforesaid.backups import recovery_log
 from aforesaid.clock import MINUTE, SECOND
 from aforesaid.ids import lease_name
 from aforesaid.worker import health, maintenance
-from aforesaid.worker.backups import BackupThread
 from aforesaid.worker.commands import Commands, as_json
 from aforesaid.worker.context import Context, Loop
-from aforesaid.worker.disk import Housekeeper
+from aforesaid.worker.database import BackupThread
 from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.indexing import IndexingThread
 from aforesaid.worker.ingest import Ingest
@@ -28,56 +27,54 @@ from aforesaid.worker.jobs import (
     JobsLoop,
     lease_milliseconds,
 )
-from aforesaid.worker.maintenance import FileWatchdog, Retention
+from aforesaid.worker.maintenance import FileWatchdog, Housekeeper
 from aforesaid.worker.memory import MemoryWork
 from aforesaid.worker.purge import Purger
-from aforesaid.worker.reconcile import Backfill, Reconciler, TranscriptThread
+from aforesaid.worker.reconcile import Reconciler, TranscriptThread
 from aforesaid.worker.rpc import Answer, Handler
 from aforesaid.worker.web import Web
 
+if TYPE_CHECKING:
+    from watchdog.observers.api import BaseObserver
+
 LOSS_SECONDS = 1.0  # how long the deletion of a home may take
-FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
 POLL_SECONDS = 2.0  # between looks, on a system that gives no file events
 SAFETY_SECONDS = 20.0  # events get dropped under load, and the folder may be deleted
 MAINTENANCE_SECONDS = 3600.0
 EXPECT_SECONDS = 0.01  # a hook writes its capture first, then asks
 
 
-class SpoolWatch:
-    """Sets an event for each new file. `longest_wait`: seconds after which to look all the same."""
+def watch_spool(folder: Path, wake: threading.Event) -> "BaseObserver | None":
+    """Sets an event for each new file. None where the system's limit of watches is used up."""
+    # Loaded when the worker answers already.
+    from watchdog.events import FileCreatedEvent, FileMovedEvent, FileSystemEventHandler
+    from watchdog.observers import Observer
 
-    def __init__(self, folder: Path, wake: threading.Event) -> None:
-        # Loaded when the worker answers already.
-        from watchdog.events import FileCreatedEvent, FileMovedEvent, FileSystemEventHandler
-        from watchdog.observers import Observer
+    class Handler(FileSystemEventHandler):
+        def on_any_event(self, event: object) -> None:  # noqa: ARG002
+            wake.set()
 
-        class Handler(FileSystemEventHandler):
-            def on_any_event(self, event: object) -> None:  # noqa: ARG002
-                wake.set()
-
-        self.longest_wait = SAFETY_SECONDS
-        self._observer = Observer()
-        try:
-            # Our own reading and deleting makes events too, which nobody needs.
-            self._observer.schedule(
-                Handler(), str(folder), event_filter=[FileCreatedEvent, FileMovedEvent]
-            )
-            self._observer.start()
-        except OSError as error:  # the system's limit of watches is used up
-            self.longest_wait = POLL_SECONDS
-            log.warning("wake.blind", error=error)
-
-    def close(self) -> None:
-        if self._observer.is_alive():
-            self._observer.stop()
-            self._observer.join(timeout=2)
+    observer = Observer()
+    try:
+        # Our own reading and deleting makes events too, which nobody needs.
+        kinds = [FileCreatedEvent, FileMovedEvent]
+        observer.schedule(Handler(), str(folder), event_filter=kinds)
+        observer.start()
+    except OSError as error:
+        log.warning("wake.blind", error=error)
+        return None
+    return observer
 
 
-class Service:
+class Service(Loop):
+    """The main thread ingests."""
+
+    name = "ingest"
     must_restart = False  # once it has ended
 
     def __init__(self, context: Context) -> None:
-        self.context = context
+        super().__init__(context)
+        self._wake, self._longest_wait = context.wake_ingest, SAFETY_SECONDS
         settings, paths = context.settings, context.paths
         self._started_at, self._next_maintenance = context.clock(), 0.0
         self._threads: list[threading.Thread] = []
@@ -85,16 +82,13 @@ class Service:
         self._clock_offset = self._measure_clock()
         self._watchdog = FileWatchdog(paths.lock_file, paths.database, paths.spool_new)
         self.backups = BackupThread(context)
-        self._retention = Retention(context.store, settings, context.clock)
-        self._disk = Housekeeper(
-            paths,
-            settings,
-            wiring.backup_repository(context.home, context.clock),
-            age_out=lambda size: self._retention.free_space(size, context.go_on),
-        )
+        self._housekeeper = Housekeeper(context)
         boring = settings.names("capture.boring_tools")
         self._ingest = Ingest(
-            context, boring, on_stored=context.notifier.captured, thrift=self._disk.thrift
+            context,
+            boring,
+            on_stored=context.notifier.captured,
+            thrift=lambda: self._housekeeper.room.thrift,
         )
         self.indexing = IndexingThread(context)
         self.memories = MemoryWork(context, self.backups.make_before_dream)
@@ -107,12 +101,11 @@ class Service:
         self.reconciler = Reconciler(
             context, boring=boring, replay_since=recovery_log.replay_since(paths)
         )
-        self.backfill = Backfill(Reconciler(context, boring=boring, importing=True))
         self.transcripts = TranscriptThread(
             self.reconciler,
+            Reconciler(context, boring=boring, importing=True),
             on_healed=self._healed,
             on_looked=self._looked,
-            backfill=self.backfill,
         )
         self.purger = Purger(
             context,
@@ -147,7 +140,8 @@ class Service:
 
     def run(self) -> None:
         """Until asked to stop, or idle for long enough."""
-        watch = SpoolWatch(self.context.paths.spool_new, self.context.wake_ingest)
+        watch = watch_spool(self.context.paths.spool_new, self.context.wake_ingest)
+        self._longest_wait = SAFETY_SECONDS if watch else POLL_SECONDS
         threads = [threading.Thread(target=each.run, name=each.name) for each in self._loops]
         for thread in threads:
             thread.start()
@@ -155,7 +149,7 @@ class Service:
         self.web.begin()
         self.purger.resume()
         try:
-            self._run_ingest(watch)
+            super().run()
             self.must_restart |= self.backups.damaged
         finally:
             self._threads = []
@@ -164,11 +158,13 @@ class Service:
             self.purger.wait()
             for thread in threads:
                 thread.join()
-            watch.close()
+            if watch:
+                watch.stop()
+                watch.join(timeout=2)
 
     def stop(self) -> None:
         """What is under way is finished; what waits stays where it is."""
-        self.context.wake_ingest.set()
+        super().stop()
         for each in self._loops:
             each.stop()
         if self.context.choice.model is not None:
@@ -191,11 +187,11 @@ class Service:
             "idle": self.is_idle(),
             "fault": self._fault(),
             "problem": self._problem(),
-            "disk": asdict(self._disk.room),
+            "disk": asdict(self._housekeeper.room),
             "queue": asdict(queue),
             "redacted": dict(context.redacted),
             "index": asdict(context.store.index.health()),
-            "import": self.backfill.under_way(),
+            "import": self.transcripts.describe_imports(),
             "paused": context.pauses.status(),
         }
 
@@ -219,7 +215,7 @@ class Service:
             context.clock(),
             fault=self._fault(),
             parked=parked,
-            disk=self._disk.room.warning,
+            disk=self._housekeeper.room.warning,
             lost=health.describe_lost_events(context.paths, context.store, unreported_only=True),
         )
 
@@ -235,36 +231,29 @@ class Service:
 
         return queries.answer_in_worker(request, self.context, self.status)
 
-    def _run_ingest(self, watch: SpoolWatch) -> None:
-        pause, longest = FAULT_SECONDS
-        while not self.context.stopping.is_set():
-            self.context.wake_ingest.clear()
-            if lost := self._watchdog.find_replaced():
-                # Start again on what is there now, unless the home is gone altogether; that takes a moment.
-                log.warning("worker.lost", file=lost)
-                self.context.stopping.wait(LOSS_SECONDS)
-                self.must_restart = self.context.paths.run.exists()
-                return
-            try:
-                self.context.priority.yield_to_hooks(EXPECT_SECONDS)
-                self._check_clock()
-                self._drain()
-                if not self.context.stopping.is_set():
-                    self._maintain()
-                if self._is_over():
-                    log.action("worker.idle")
-                    return
-                self.context.note_fault("ingest", None)
-                pause = FAULT_SECONDS[0]
-            except Exception as error:
-                # A locked database or a full disk: the spool keeps all. A silent death would be worse.
-                self.context.note_fault("ingest", error)
-                self._disk.look_after(error)
-                self.context.stopping.wait(pause)
-                pause = min(pause * 2, longest)
-                self.context.wake_ingest.set()
-            left = max(LEAST_WAIT, self.seconds_left())
-            self.context.wake_ingest.wait(min(watch.longest_wait, left))
+    def turn(self) -> float:
+        context = self.context
+        if lost := self._watchdog.find_replaced():
+            # Start again on what is there now, unless the home is gone altogether; that takes a moment.
+            log.warning("worker.lost", file=lost)
+            context.stopping.wait(LOSS_SECONDS)
+            self.must_restart = context.paths.run.exists()
+            context.stopping.set()
+            return 0.0
+        context.priority.yield_to_hooks(EXPECT_SECONDS)
+        self._check_clock()
+        self._drain()
+        if not context.stopping.is_set():
+            self._maintain()
+        if self._is_over():
+            log.action("worker.idle")
+            context.stopping.set()
+            return 0.0
+        return min(self._longest_wait, max(LEAST_WAIT, self.seconds_left()))
+
+    def failed(self, error: Exception) -> None:
+        """A locked database or a full disk: the spool keeps all."""
+        self._housekeeper.make_room_after(error)
 
     def _check_clock(self) -> None:
         """After the clock was set back, jobs would wait for a time that was past already. A change of less
@@ -281,8 +270,7 @@ class Service:
         """At the start, then every hour."""
         if time.monotonic() < self._next_maintenance:
             return
-        maintenance.run(self.context.paths, self.context.store, self.context.clock)
-        self._disk.look()
+        self._housekeeper.run()
         self._next_maintenance = time.monotonic() + MAINTENANCE_SECONDS
         self.transcripts.look()
         self.backups.wake()
@@ -355,7 +343,7 @@ class Service:
         """While no job runs."""
         self.memories.run_periodic()
         self.prepare_briefs()
-        self._retention.run_if_due(self.context.go_on)
+        self._housekeeper.age_out()
 
     def _answer(self, request: bytes) -> Answer:
         self.note_activity()

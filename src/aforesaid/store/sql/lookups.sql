@@ -85,16 +85,9 @@ GROUP BY f.path ORDER BY observations DESC, changes DESC, last_at DESC, f.path L
 SELECT * FROM summaries WHERE id = :id;
 
 -- name: prompt
-SELECT session_id, number, at, text FROM prompts WHERE id = :id;
+SELECT * FROM prompts WHERE id = :id;
 
 -- name: event
 SELECT e.id, e.session_id, s.project_id, e.at, e.tool, coalesce(t.text, '') AS text, 0.0 AS score, e.origin
 FROM events AS e JOIN sessions AS s ON s.id = e.session_id
 LEFT JOIN event_texts AS t ON t.event_id = e.id WHERE e.id = :id;
-
--- name: how_many_vectors
-SELECT encoder, count(*) AS number FROM document_vectors GROUP BY encoder;
-
--- name: how_many_events_unread
-SELECT count(*) FROM events
-WHERE id > coalesce((SELECT CAST(value AS INTEGER) FROM index_state WHERE name = 'events'), 0);

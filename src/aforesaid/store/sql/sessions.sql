@@ -68,8 +68,8 @@ SELECT number FROM prompts WHERE session_id = :session_id AND prompt_id = :promp
 ORDER BY number LIMIT 1;
 
 -- name: prompts
-SELECT session_id, number, at, text FROM prompts WHERE session_id = :session_id ORDER BY number;
+SELECT * FROM prompts WHERE session_id = :session_id ORDER BY number;
 
 -- name: prompt
-SELECT session_id, number, at, text FROM prompts
+SELECT * FROM prompts
 WHERE session_id = :session_id AND number = :number;

@@ -46,9 +46,9 @@ SELECT key, kind, tool, hook, capture_id, at, prompt_number, prompt_id, subagent
        job_id, body
 FROM events WHERE session_id = :session_id ORDER BY id;
 
--- A link is written as `session#place`.
+-- A link is written as `session#place`, and stands before the column of that name: the first one is read.
 -- name: observations
-SELECT o.*, p.facts, p.concepts, p.files_read, p.files_modified, p.blobs, p.doubts,
+SELECT
   (
     SELECT json_group_array(key) FROM (
       SELECT e.key FROM observation_events AS said JOIN events AS e ON e.id = said.event_id
@@ -60,13 +60,14 @@ SELECT o.*, p.facts, p.concepts, p.files_read, p.files_modified, p.blobs, p.doub
       SELECT count(*) FROM visible_observations AS x WHERE x.session_id = t.session_id AND x.id <= t.id
     )
     FROM visible_observations AS t JOIN sessions AS s ON s.id = t.session_id WHERE t.id = o.repeats
-  ) AS repeated,
+  ) AS repeats,
   (
     SELECT s.agent || '/' || s.ref || '#' || (
       SELECT count(*) FROM visible_observations AS x WHERE x.session_id = t.session_id AND x.id <= t.id
     )
     FROM visible_observations AS t JOIN sessions AS s ON s.id = t.session_id WHERE t.id = o.follows
-  ) AS followed
+  ) AS follows,
+  o.*, p.facts, p.concepts, p.files_read, p.files_modified, p.blobs, p.doubts
 FROM visible_observations AS o JOIN observation_parts AS p ON p.id = o.id
 WHERE o.session_id = :session_id ORDER BY o.id;
 
@@ -153,8 +154,27 @@ UPDATE summaries SET project_id = :project_id WHERE session_id = :id;
 -- name: is_placeholder
 SELECT 1 FROM project_identities WHERE project_id = :project_id AND identity LIKE 'claude-mem:%';
 
--- name: jobs_here
-SELECT id, kind, prompt_number, state FROM jobs WHERE session_id = :session_id ORDER BY id;
+-- name: last_prompt
+SELECT max(id) FROM prompts WHERE session_id = :session_id;
+
+-- By the agent's id, which a prompt may share with another; else by its number or its time.
+-- name: same_prompt
+SELECT number FROM prompts
+WHERE session_id = :session_id AND id <= :last AND text = :text
+  AND (prompt_id = :prompt_id OR number = :number OR at = :at)
+ORDER BY prompt_id = :prompt_id DESC, number = :number DESC, number LIMIT 1;
+
+-- name: add_prompt
+INSERT INTO prompts (session_id, number, prompt_id, at, text)
+SELECT :session_id, CASE WHEN EXISTS (SELECT 1 FROM prompts WHERE session_id = :session_id AND number = :number)
+  THEN (SELECT max(number) + 1 FROM prompts WHERE session_id = :session_id) ELSE :number END,
+  :prompt_id, :at, :text
+RETURNING number;
+
+-- name: same_job
+SELECT id, state FROM jobs
+WHERE session_id = :session_id AND kind = :kind AND prompt_number = :prompt_number
+  AND id NOT IN (SELECT value FROM json_each(:used)) ORDER BY id LIMIT 1;
 
 -- name: add_job
 INSERT INTO jobs (kind, session_id, prompt_number, state, tries, due_at, last_error, created_at,
@@ -183,7 +203,9 @@ RETURNING id;
 
 -- name: add_evidence
 INSERT INTO observation_events (observation_id, event_id)
-SELECT :observation_id, id FROM events WHERE session_id = :session_id AND key = :key
+SELECT :observation_id, e.id FROM json_each(:keys) AS wanted
+CROSS JOIN events AS e ON e.session_id = :session_id AND e.key = wanted.value
+WHERE true
 ON CONFLICT DO NOTHING;
 
 -- name: same_requests

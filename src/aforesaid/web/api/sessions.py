@@ -6,8 +6,8 @@ from dataclasses import asdict
 from aforesaid.clock import DAY
 from aforesaid.model.memories import OF_USER
 from aforesaid.model.observations import Summary
-from aforesaid.model.search import InjectionRow, MemoryInjectionRow
-from aforesaid.model.sessions import ACTIVE, COMPLETED, INTERRUPTED, Session, SessionFilter
+from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.model.sessions import ACTIVE, COMPLETED, INTERRUPTED, Session
 from aforesaid.parameters import Parameter
 from aforesaid.synthesis.cost import day_bounds
 from aforesaid.text import one_line
@@ -62,9 +62,11 @@ def list_sessions(
 ) -> Json:
     """List sessions, the latest first."""
     common.find_project(backend, project)
-    wanted = SessionFilter(project, given["agent"] or None, given["status"] or None)
     cursor = common.parse_cursor(before, 2, "before")
-    found = backend.store.sessions.page(wanted, cursor, limit + 1)
+    agent, status = given["agent"] or None, given["status"] or None
+    found = backend.store.sessions.page(
+        cursor, limit + 1, project_id=project, agent=agent, status=status
+    )
     items = _sessions_json(backend, found[:limit])
     return common.page(items, [(each.last_event_at, each.id) for each in found], limit)
 
@@ -92,7 +94,7 @@ def read_session(backend: Backend, *, id: int) -> Json:
     spent = asdict(store.requests.spent_in_session(id))
     prompts = [
         asdict(each) | {"text": each.text[:LONGEST_PROMPT], "cut": len(each.text) > LONGEST_PROMPT}
-        for each in store.sessions.prompt_rows(id)
+        for each in store.sessions.prompts(id)
     ]
     return found | {
         "project_dir": session.project_dir,
@@ -152,7 +154,7 @@ def read_event(backend: Backend, *, id: int) -> Json:
 def list_injections(backend: Backend, *, id: int) -> Json:
     """List what was injected into a session, in order, with the reasons."""
     project_id = common.find_session(backend, id).project_id
-    found: list[InjectionRow | MemoryInjectionRow] = [
+    found: list[Injection | MemoryInjection] = [
         *backend.store.injections.for_session(id),
         *backend.store.injections.memories_for_session(id),
     ]
@@ -181,7 +183,7 @@ def timeline(
         raise ApiError(400, "bad_request", common.REVERSED_PERIOD, "since")
     store, cursor = backend.store, common.parse_cursor(before, 2, "before")
     end = FAR_FUTURE if last is None else last
-    found = store.sessions.in_period(project, first, end, cursor, limit + 1)
+    found = store.sessions.page(cursor, limit + 1, project_id=project, since=first, until=end)
     marks = store.sessions.marks((each.id for each in found[:limit]), first, end)
     names = common.project_names(backend)
     items = [
@@ -241,9 +243,9 @@ def _sessions_json(backend: Backend, found: list[Session]) -> list[Json]:
     return items
 
 
-def _injection_json(row: InjectionRow | MemoryInjectionRow, project_id: int) -> Json:
+def _injection_json(row: Injection | MemoryInjection, project_id: int) -> Json:
     found = pick(row, "at hook reason tokens") | {"project_id": project_id}
-    if isinstance(row, InjectionRow):
+    if isinstance(row, Injection):
         title = one_line(row.title or "", common.TITLE_LENGTH)
         return found | {"kind": row.kind, "id": row.source, "name": None, "title": title}
     if row.scope == OF_USER:  # the user's own hold in all projects

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from aforesaid.model.jobs import JobRow
+from aforesaid.model.jobs import Job
 from aforesaid.parameters import Parameter
 from aforesaid.synthesis.cost import load_costs
 from aforesaid.times import begin
@@ -120,5 +120,5 @@ def read_cost(backend: Backend, *, days: int, project: int | None) -> Json:
     }
 
 
-def _job_json(job: JobRow) -> Json:
+def _job_json(job: Job) -> Json:
     return common.pick(job, "id kind session_id prompt_number tries") | {"why": job.last_error}
