@@ -183,6 +183,8 @@ def _weigh(clause: Clause) -> Reading:
         of_project = has("prefers", text) and (clause.in_project or clause.project_tool)
         return Reading(FEEDBACK if of_project else USER, points + 2)
     if begins("wish", text):
+        if begins("builds", text):
+            return Reading()
         kind = USER if has("to_me", rest) else PROJECT
         return Reading(kind, points - clause.hard + has("single", text))
     if begins("of_one", text) and not begins("order", text):
