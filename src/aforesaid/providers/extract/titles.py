@@ -1,7 +1,7 @@
 """The title of a note: what somebody called the work, or the finding that answers the request."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from aforesaid import text
@@ -57,7 +57,7 @@ TAIL = re.compile(
 CLAUSES = re.compile(
     r"(?<=\w{3}[`)\w])(?:, (?:so|which|and)|;| – | — | so that | because | instead of )\s*"
 )
-LABEL_WORDS = 5
+LABEL_WORDS = 2
 WHETHER = re.compile(
     r"\W*(?:(?:and|so|but|hm+) )?(?:can|could|should) (?:we|i)\b.*\?", re.IGNORECASE
 )
@@ -67,7 +67,7 @@ PARENTHESES = re.compile(r"\([^)]*\)")
 REFERENCE = re.compile(r"\b(?:it|this|that|them|these|those|one|first|second|above|same)\b", re.I)
 CLAUSE = re.compile(
     r"(?<=[.;!?。！？])(?=\s|$)|[,:](?=\s)(?!\s(?:but|except|unless|not|only)\b)|\s[–—-]\s|\s\((?=[^)]*$)"
-    r"|\s(?:so that|because|which|instead of|when|if|by)\s"
+    r"|(?<!but)(?<!and)(?<!or)\s(?:so that|because|which|instead of|when|if|by)\s"
 )
 # A cut title must not end in one of these.
 LOOSE_ENDS = frozenset(
@@ -89,8 +89,9 @@ def write_title(work: Work, chosen: list[Chosen]) -> str:
     closing = [each.said for each in reasons if each.place == CLOSING]
     if work.patches:
         direct = [each for each in passages[:4] if not each.item or DID.match(each.label)]
-        found = _first_title(_changes(direct)) or _lead(work.message) or asked
-        found = found or _first_title(_changes(passages))
+        about = set(content_words((work.turn.prompt or "")[:ASKED]))
+        found = _first_title(_changes(direct, about)) or _lead(work.message) or asked
+        found = found or _first_title(_changes(passages, about))
         found = found or _first_title(closing) or _first_title(each.said for each in reasons)
     else:
         answers = [p.text for p in passages[:3] if not p.item and score(p, CLOSING)[0] >= 1]
@@ -101,8 +102,10 @@ def write_title(work: Work, chosen: list[Chosen]) -> str:
     return found or _activity(work)
 
 
-def _changes(passages: Iterable[Passage]) -> Iterator[str]:
-    return (said for each in passages for said in (each.label, each.text) if DID.match(said))
+def _changes(passages: Iterable[Passage], about: set[str]) -> list[str]:
+    """What they say was done; first what shares most words with the request."""
+    found = [said for each in passages for said in (each.label, each.text) if DID.match(said)]
+    return sorted(dict.fromkeys(found), key=lambda said: -len(about & set(content_words(said))))
 
 
 def _find_answer(question: str, texts: list[str]) -> str | None:
@@ -110,7 +113,8 @@ def _find_answer(question: str, texts: list[str]) -> str | None:
     asked = set(content_words(question[:ASKED]))
     shared = [len(asked & set(content_words(each))) for each in texts]
     ranked = sorted(zip(shared, texts, strict=True), key=lambda row: -row[0])
-    least = 2 if (open_question := OPEN_QUESTION.match(question)) else 1
+    open_question = OPEN_QUESTION.match(question)
+    least = 2 if open_question and open_question[0].lower() in ("why", "how") else 1
     near = [each for overlap, each in ranked if overlap >= least]
     topic = open_question and is_specific(question) and cut_clause(question.rstrip("? "), TITLE)
     return _first_title(near) or topic or _first_title(texts)
@@ -132,7 +136,12 @@ def _activity(work: Work) -> str:
         name = PurePosixPath(largest.path).name
         if topic and len(topic) <= VAGUE and topic[-1] != "?" and not REFERENCE.search(topic):
             return f"{topic} ({name})"
-        verb, symbols = ("Added", largest.added) if largest.added else ("Changed", largest.changed)
+        rows = (
+            ("Added", largest.added),
+            ("Changed", largest.changed),
+            ("Removed", largest.removed),
+        )
+        verb, symbols = next((row for row in rows if row[1]), ("", ()))
         if symbols:
             more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
             return cut_clause(f"{verb} {symbols[0].name}{more} in {name}", TITLE)
@@ -209,7 +218,8 @@ def _shorten(sentence: str) -> str:
     bare = DOES.sub("", sentence) if DID.match(sentence) else sentence
     bare = bare.rstrip(".:")
     label, colon, rest = bare.partition(": ")
-    if len(bare) > TITLE and colon and len(label.split()) <= LABEL_WORDS and not DID.match(label):
+    names = len(label.split()) <= LABEL_WORDS or PLAIN_LABEL.fullmatch(label)
+    if len(bare) > TITLE and colon and names and not DID.match(label):
         bare = rest
     if len(bare) > TITLE:
         clause = CLAUSES.split(bare)
