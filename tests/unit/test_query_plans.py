@@ -40,6 +40,7 @@ WHOLE = {
     "mark_prompts": {"prompts"},
     "mark_sessions": {"sessions"},
     "projects": {"p"},
+    "said": {"w"},  # as many as are asked for
     "worth_asking": {"o"},  # the newest, which were chosen by an index
     "old_quarantine": {"quarantine"},  # asked once an hour, and what keeps it small
     "trim_quarantine": {"quarantine"},

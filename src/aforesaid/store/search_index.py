@@ -320,14 +320,23 @@ class Index(Part):
         """The events themselves, by any of the terms, best first."""
         if not terms:
             return []
-        scope = replace(filters, kinds=(), types=(), concepts=(), files=())
-        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(scope)])
+        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
         found: list[FoundEvent] = []
         for key, score in self._db.rows("search", "events", match=match, limit=limit * OVER):
             row = self._db.row("search", "event", id=key)
             if row is not None and _in_time(row["at"], filters) and len(found) < limit:
                 found.append(FoundEvent(**dict(row), score=score))
         return found
+
+    def match_turns(
+        self, terms: Sequence[str], filters: Filters, limit: int
+    ) -> dict[tuple[int, int | None], float]:
+        """Turns, by session and number, in which the agent wrote any of the terms, with their BM25 score."""
+        if not terms:
+            return {}
+        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
+        rows = self._db.rows("search", "said", match=match, limit=limit)
+        return {(row[0], row[1]): row[2] for row in rows}
 
     def find_document(self, kind: str, source: int) -> int | None:
         return self._db.value(int, "search", "document_of", kind=kind, source=source)
@@ -436,6 +445,11 @@ def _clauses(filters: Filters) -> list[str]:
     return [f"scope : ({match_any(terms)})" for terms in (*found, _months(filters)) if terms]
 
 
+def _of_events(filters: Filters) -> Filters:
+    """Without what events do not have."""
+    return replace(filters, kinds=(), types=(), concepts=(), files=())
+
+
 def _in_time(at: int, filters: Filters) -> bool:
     return (filters.since is None or at >= filters.since) and (
         filters.until is None or at < filters.until
@@ -459,8 +473,8 @@ def _json(ids: Iterable[int]) -> str:
 
 
 def _document(row: Row) -> Document:
-    """By place: looking up seventeen names in a row takes longer than finding it."""
+    """By place: looking up many names in a row takes longer than finding it."""
     values = [*row]
-    values[6:14] = map(bool, values[6:14])
-    values[14] = frozenset(values[14].split())
+    values[6:12] = map(bool, values[6:12])
+    values[12] = frozenset(values[12].split())
     return Document._make(values)
