@@ -142,12 +142,12 @@ def model(
     default="coding",
     show_default=True,
     metavar="NAME",
-    help="coding (the set in this folder), locomo, beam, or a JSONL file of your own.",
+    help="coding (the set in this folder), locomo, beam, sessions, pieces, or a JSONL file.",
 )
 @click.option(
     "--file",
     type=click.Path(exists=True, path_type=Path),
-    help="Your copy of locomo (JSON) or of beam (a file, or a folder of chats).",
+    help="Your copy of locomo (JSON), of beam (a file or a folder), or the transcripts.",
 )
 @click.option("--encoder", type=ENCODERS, default="static", show_default=True, help="For meaning.")
 @click.option("--plain", is_flag=True, help="FTS5 by itself instead: the baseline.")

@@ -1,13 +1,16 @@
 """How much of what a colleague would want to know is in the notes of real sessions.
 
-    python -m benchmarks.notes PATH [--half tune|report] [--list]
+    python -m benchmarks.notes PATH [--half tune|report] [--list] [--read]
 
 PATH is the folder of transcripts that notes_set/keys.txt was written for. They are imported into a temporary
 home and processed without a model. A key counts as covered if one note of its turn, or the turn's summary,
-has all of its terms. `--list` prints the keys that are missing and the titles of all notes.
+has all of its terms. `--list` prints the keys that are missing and the titles of all notes. `--read` prints
+every title and every statement with a number, to be read against the transcripts (docs/benchmarks.md).
 """
 
 import hashlib
+import itertools
+import json
 import sqlite3
 import sys
 import tempfile
@@ -15,6 +18,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from aforesaid.model.prose import sentences
 from benchmarks.provenance import place_transcripts, process_transcripts
 
 KEYS = Path(__file__).parent / "notes_set/keys.txt"
@@ -25,6 +29,13 @@ OBSERVATIONS = """
 SUMMARIES = """
     SELECT s.ref, y.prompt_number, '', joined(y.investigated, y.learned, y.completed, y.next_steps, y.notes)
     FROM summaries AS y JOIN sessions AS s ON s.id = y.session_id"""
+READ = """
+    SELECT s.ref || '/' || o.prompt_number, o.title, o.subtitle, o.narrative, (
+        SELECT json_group_array(f.text) FROM observation_facts AS f WHERE f.observation_id = o.id),
+        NULL FROM observations AS o JOIN sessions AS s ON s.id = o.session_id
+    UNION ALL SELECT s.ref || '/' || y.prompt_number, NULL, NULL, NULL, '[]', y.next_steps
+    FROM summaries AS y JOIN sessions AS s ON s.id = y.session_id WHERE y.next_steps IS NOT NULL
+    ORDER BY 1"""
 Turn = tuple[str, int]
 
 
@@ -71,6 +82,22 @@ def read_notes(database: sqlite3.Connection) -> dict[Turn, list[tuple[str, str]]
     return notes
 
 
+def print_statements(database: sqlite3.Connection, half: str) -> None:
+    numbers = itertools.count(1)
+    for turn, title, subtitle, narrative, facts, next_steps in database.execute(READ):
+        if half not in ("", half_of((turn[:8], 0))):
+            continue
+        sys.stdout.write(f"{turn[:8]}{turn[turn.index('/') :]} {title or ''}\n")
+        texts = [
+            subtitle,
+            *json.loads(facts),
+            *sentences(narrative or ""),
+            *sentences(next_steps or ""),
+        ]
+        for said in filter(None, texts):
+            sys.stdout.write(f"  {next(numbers)} {said}\n")
+
+
 def main() -> None:
     folder, options = Path(sys.argv[1]).resolve(), sys.argv[2:]
     wanted = options[options.index("--half") + 1] if "--half" in options else ""
@@ -80,6 +107,8 @@ def main() -> None:
         process_transcripts(home)
         with sqlite3.connect(home / "data/aforesaid.db") as database:
             notes = read_notes(database)
+            if "--read" in options:
+                print_statements(database, wanted)
     keys = [key for key in read_keys() if wanted in ("", half_of(key.turn))]
     covered, total = Counter[str](), Counter[str](key.kind for key in keys)
     for key in keys:

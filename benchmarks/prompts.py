@@ -31,7 +31,7 @@ from aforesaid.recall.search import Searcher
 from aforesaid.repository import is_shared_branch
 from aforesaid.store.store import Store
 from aforesaid.text import one_line
-from aforesaid.worker.indexing import Indexer
+from aforesaid.worker.indexing import index
 from benchmarks.notes import half_of
 from benchmarks.provenance import process_transcripts
 from benchmarks.recall.asking import Moment
@@ -185,7 +185,7 @@ def opened(folder: Path) -> Iterator[Store]:
             shutil.copy(part, Path(temporary) / part.name)
         store = wiring.open_for_writing(paths, encoder_named("static"))
         try:
-            Indexer(store, AGENTS).run()
+            list(index(store, AGENTS))
             yield store
         finally:
             store.close()

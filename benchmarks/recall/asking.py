@@ -85,7 +85,7 @@ def _asked(made: Run, memory: Memory, encoder: Encoder | None) -> Iterator[Resul
             took = (time.perf_counter() - began) * 1000
             made.without = made.without or answer.without
             names = tuple(_name(known, hit) for hit in answer.hits)
-            sure = [hit for hit in answer.hits if not getattr(hit, "weak", False)]
+            sure = () if answer.weak else answer.hits
             yield Result(question, names, _score(question, names, sure), took, answer.hits)
 
 

@@ -17,7 +17,7 @@ from aforesaid.model.records import SessionRecord
 from aforesaid.model.search import OBSERVATION, PROMPT, SUMMARY
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
-from aforesaid.worker.indexing import Indexer
+from aforesaid.worker.indexing import index
 from benchmarks.recall.sets import AGENT, Memory
 
 Show = Callable[[int, int], None]  # done, total
@@ -70,7 +70,7 @@ def loaded(memory: Memory, encoder: Encoder | None) -> Iterator[Loaded]:
                 for block in memory.sessions:
                     store.transfer.import_records(block)
                 store.transfer.end()
-            Indexer(store, AGENTS).run()
+            list(index(store, AGENTS))
             took = time.perf_counter() - began
             projects = {project.name: project.id for project in store.projects.all()}
             names = _names(store, memory) if memory.sessions else _turns(store)

@@ -44,9 +44,9 @@ def _texts(known: Loaded, memory: Memory) -> Iterator[tuple[str, str, str]]:
             elif isinstance(part, ObservationRecord):
                 yield part.observation, text(part), project
     if memory.database:
-        found = known.store.index.document_texts(known.names)
-        for key, each in found.items():
-            yield known.names[key], f"{each.title}\n{each.body}", project
+        for key, name in known.names.items():
+            if each := known.store.index.document_text(*key):
+                yield name, f"{each.title}\n{each.body}", project
 
 
 def text(record: ObservationRecord) -> str:

@@ -100,11 +100,11 @@ def prompt_table(data: DataSet, encoder: str, show: Show) -> table.Table:
     return found.table(f"Told unasked on {data.name}, encoder {encoder}")
 
 
-def _chooser(known: Loaded, searcher: Searcher, _moment: Moment) -> prompts.Choose:
+def _chooser(_known: Loaded, searcher: Searcher, _moment: Moment) -> prompts.Choose:
     """The product's own choice for a prompt."""
 
     def chosen(prompt: Prompt, project_id: int) -> list[int]:
-        found = choose(searcher, known.store, project_id, prompt.text)
+        found = choose(searcher, project_id, prompt.text)
         return [each.document.source for each, _ in found][:MOST]
 
     return chosen

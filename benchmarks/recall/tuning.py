@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from aforesaid.encoders.base import Encoder
 from aforesaid.model.search import Document
 from aforesaid.recall import rank
-from aforesaid.recall.rank import SAME
-from aforesaid.recall.search import Searcher
+from aforesaid.recall.search import SAME, Searcher
 from benchmarks.recall.asking import Moment, filters_of
 from benchmarks.recall.loading import Show, encoder_named, loaded, unseen
 from benchmarks.recall.metrics import CUT, Figures, figures, score

@@ -13,7 +13,7 @@ from aforesaid import wiring
 from aforesaid.agents.registry import AGENTS
 from aforesaid.model.records import ObservationRecord
 from aforesaid.store.store import Store
-from aforesaid.worker.indexing import STEP, Indexer
+from aforesaid.worker.indexing import STEP, index
 from benchmarks import table
 from benchmarks.recall.loading import Show, encoder_named, temporary_paths
 from benchmarks.recall.plain import text
@@ -101,7 +101,7 @@ def _index(store: Store, database: Path, filled: _Filled, show: Callable[[int], 
     filled.indexed = store.index.health().waiting
     before = _bytes(database)
     began, computed = time.perf_counter(), time.process_time()
-    for number, _ in enumerate(Indexer(store, AGENTS).steps(lambda: True), 1):
+    for number, _ in enumerate(index(store, AGENTS), 1):
         show(number * STEP)
     filled.index_seconds = time.perf_counter() - began
     filled.cpu_seconds = time.process_time() - computed

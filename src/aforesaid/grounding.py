@@ -9,7 +9,7 @@ from itertools import chain
 
 from aforesaid import similarity
 from aforesaid.model.prose import split
-from aforesaid.similarity import Sentence, has_token, parse_sentences
+from aforesaid.similarity import Statement, has_token, parse_sentences
 
 KEPT_WORDS = 0.75  # of a sentence, in a text that keeps it
 NEW_WORDS = 0.5  # of a sentence that is a new fact
@@ -25,7 +25,7 @@ class KnownText:
         self._roots = frozenset(word[:ROOT] for word in self._words if len(word) >= ROOT)
 
     @cached_property
-    def pieces(self) -> tuple[Sentence, ...]:
+    def pieces(self) -> tuple[Statement, ...]:
         clauses = (part for each in self.sentences for part in split(each.text, similarity.CLAUSE))
         return (*self.sentences, *map(similarity.parse_sentence, filter(None, clauses)))
 
@@ -35,28 +35,26 @@ class KnownText:
     def knows(self, word: str) -> bool:
         return word in self._words or (len(word) >= ROOT and word[:ROOT] in self._roots)
 
-    def keeps(self, one: Sentence) -> bool:
+    def keeps(self, one: Statement) -> bool:
         """Whether the text supports the sentence, perhaps in other words or in several sentences."""
         known = sum(map(self.knows, one.about))
         if known < KEPT_WORDS * len(one.about) or not all(map(self.has, one.hard)):
             return False
         # The first word of a sentence may be a name.
-        first = next((word for word in one.statement.order if word in one.words), "")
+        first = next((word for word in one.order if word in one.words), "")
         if first and first not in similarity.WEAK and not self.knows(first):
             return False
         return not self._contradicts(one)
 
-    def _contradicts(self, one: Sentence) -> bool:
+    def _contradicts(self, one: Statement) -> bool:
         """Whether all that is about the same subject says the opposite."""
         near = [(similarity.word_overlap(one.about, each.about), each) for each in self.pieces]
         best = max((score for score, _ in near), default=0.0)
         nearest = (each for score, each in near if score and score >= similarity.SUBJECT * best)
-        return best > 0 and all(
-            similarity.contradicts(one.statement, each.statement) for each in nearest
-        )
+        return best > 0 and all(similarity.contradicts(one, each) for each in nearest)
 
 
-def lost_sentences(text: str, kept: KnownText) -> tuple[Sentence, ...]:
+def lost_sentences(text: str, kept: KnownText) -> tuple[Statement, ...]:
     telling = (
         each for each in parse_sentences(text) if each.hard or len(each.words) >= LEAST_WORDS
     )

@@ -7,8 +7,8 @@ sentences are different.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
@@ -26,18 +26,37 @@ WIDE = re.compile(r"[\u2e80-\U0003ffff]{2,}")
 # `one` is a pronoun more often than a number.
 NUMBER_NAMES = {word: number for word, number in NUMBER_WORDS.items() if word != "one"}
 DENIALS = load_list("denials")
+CONTRACTED = ("n't", "n’t")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """`order`: its words without stop words, as stems. `strong`: those that say what it is about. `exact`:
     numbers and names, which no other word can replace."""
 
+    text: str
     order: tuple[str, ...]
     strong: frozenset[str]
     exact: frozenset[str]
     denies: bool
     directed: bool
+
+    @cached_property
+    def hard(self) -> tuple[str, ...]:
+        """Its numbers and names as they are written."""
+        return _hard(self.text)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(word for word in self.order if not word.endswith(CONTRACTED))
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        return self.words - WEAK
+
+    @property
+    def about(self) -> frozenset[str]:
+        return self.telling or self.words
 
 
 def parse_statement(text: str) -> Statement:
@@ -46,16 +65,15 @@ def parse_statement(text: str) -> Statement:
     denies = directed = False
     for token in _tokens(text):
         low = token.lower()
-        denies |= low in DENIALS or low.endswith(("n't", "n’t"))
+        denies |= low in DENIALS or low.endswith(CONTRACTED)
         directed |= canonical_stem(low) in DIRECTED
         if low in STOP_WORDS or low in DENIALS:
             continue
         order.append(canonical_stem(low))
         if _is_exact_token(token):
             exact |= {order[-1]}
-    return Statement(
-        tuple(order), frozenset(order) - COMMON_STEMS, frozenset(exact), denies, directed
-    )
+    strong = frozenset(order) - COMMON_STEMS
+    return Statement(text, tuple(order), strong, frozenset(exact), denies, directed)
 
 
 def content_words(text: str) -> list[str]:
@@ -82,8 +100,8 @@ def covers_statement(old: Statement, new: Statement) -> bool:
     if not new.order or contradicts(old, new) or not new.exact <= old.exact | set(old.order):
         return False
     if new.directed or old.directed:
-        shared = set(new.order) & set(old.order)
-        if _once(new.order, shared) != _once(old.order, shared):
+        mine = [word for word in dict.fromkeys(new.order) if word in old.order]
+        if mine != [word for word in dict.fromkeys(old.order) if word in new.order]:
             return False
     lacking = set(new.order) - set(old.order)
     if lacking & DIRECTED or len(lacking) > len(set(new.order)) / 4:
@@ -154,35 +172,11 @@ TURNS = dict.fromkeys(words("may can could might optionally sometimes"), "may") 
     "instead": "over", "rather": "over", "over": "over",
 }  # fmt: skip
 FILLERS = frozenset(map(canonical_stem, load_list("fillers")))
-CONTRACTED = ("n't", "n’t")
 WEAK = FILLERS | COMMON_STEMS
 SUBJECT = 0.6  # word overlap of sentences about the same subject
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """`hard`: its numbers and names. `turns`: its denials, conditions and comparisons, which change the
-    meaning of the other words."""
-
-    text: str
-    statement: Statement
-    hard: tuple[str, ...]
-    turns: tuple[str, ...]
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset(word for word in self.statement.order if not word.endswith(CONTRACTED))
-
-    @cached_property
-    def telling(self) -> frozenset[str]:
-        return self.words - WEAK
-
-    @property
-    def about(self) -> frozenset[str]:
-        return self.telling or self.words
-
-
-def parse_sentences(text: str) -> tuple[Sentence, ...]:
+def parse_sentences(text: str) -> tuple[Statement, ...]:
     """The sentences of a Markdown text, without labels such as `**Why:**`."""
     plain = _unlinked(FENCE.sub("", LABEL.sub("", text)))
     return tuple(map(parse_sentence, sentences(plain)))
@@ -193,15 +187,8 @@ def text_words(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def parse_sentence(sentence: str) -> Sentence:
-    bare = THOUSANDS.sub("", without_markup(sentence))
-    return Sentence(sentence, parse_statement(bare), _hard(sentence), _turns(bare))
-
-
-def _turns(sentence: str) -> tuple[str, ...]:
-    found = re.findall(r"[\w'’]+", sentence.lower())
-    denials = ("not" for word in found if word in DENIALS or word.endswith(CONTRACTED))
-    return tuple(sorted((*denials, *(TURNS[word] for word in found if word in TURNS))))
+def parse_sentence(sentence: str) -> Statement:
+    return replace(parse_statement(THOUSANDS.sub("", without_markup(sentence))), text=sentence)
 
 
 def _hard(sentence: str) -> tuple[str, ...]:
@@ -251,25 +238,6 @@ def has_token(hard: str, plain: str) -> bool:
     plural = "(?:['’]?s)?" if hard[-1:].isalpha() else ""
     pattern = rf"(?<![\w])(?<!\d[.,]){re.escape(hard)}{plural}(?![\w])(?![.,]\d)"
     return re.search(pattern, plain) is not None
-
-
-def includes_sentence(whole: Sentence, part: Sentence) -> bool:
-    """Whether a sentence says all that another one says: the same numbers, names and denials, and every word
-    in the same order. `tabs, not spaces` does not include `spaces, not tabs`."""
-    if whole.turns != part.turns or contradicts(whole.statement, part.statement):
-        return False
-    rest = iter(whole.statement.order)
-    ordered = all(word in rest for word in part.statement.order if word not in FILLERS)
-    return _holds(whole, part) and ordered
-
-
-def _holds(one: Sentence, other: Sentence) -> bool:
-    plain = plain_text(without_markup(one.text))
-    return all(has_token(hard, plain) for hard in other.hard)
-
-
-def _once(order: Iterable[str], among: Set[str]) -> list[str]:
-    return list(dict.fromkeys(word for word in order if word in among))
 
 
 class Relation(Enum):
@@ -699,6 +667,18 @@ def _same_roles(one: Claim, other: Claim) -> bool:
     marked = {word.key for each in (one, other) for word in each.words if word.under}
     bare = sorted(shared - marked, key=lambda key: order[0][key])
     return not any(order[1][a] > order[1][b] > order[1][c] for a, b, c in combinations(bare, 3))
+
+
+def includes_sentence(whole: Statement, part: Statement) -> bool:
+    """Whether a sentence says all that another one says: the same numbers, names and denials, and every word
+    in the same order. `tabs, not spaces` does not include `spaces, not tabs`."""
+    claims = parse_claim(whole.text), parse_claim(part.text)
+    if claims[0].turns != claims[1].turns or claims[0].denials != claims[1].denials:
+        return False
+    rest, plain = iter(whole.order), plain_text(without_markup(whole.text))
+    ordered = all(word in rest for word in part.order if word not in FILLERS)
+    hard = all(has_token(each, plain) for each in part.hard)
+    return ordered and hard and not contradicts(whole, part)
 
 
 def contradict(one: str, other: str) -> bool:

@@ -20,7 +20,7 @@ from aforesaid.recall.search import Searcher
 from aforesaid.store import search_index
 from aforesaid.store.search_index import LONGEST_REST, SHORTEST_REST
 from aforesaid.store.store import Store
-from aforesaid.worker.indexing import Indexer
+from aforesaid.worker.indexing import index
 from tests.support.arrivals import Told
 from tests.support.blank import laid
 from tests.support.finding import assert_index_is_sound, search
@@ -68,7 +68,7 @@ def test_a_damaged_full_text_table_is_made_again(tmp_path: Path) -> None:
         connection.execute("DELETE FROM document_words_data WHERE id > 1")
         connection.execute("UPDATE observation_facts SET words = words")
     store.index.reset()
-    Indexer(store, AGENTS).run()
+    list(index(store, AGENTS))
     assert_index_is_sound(store)
     assert search(store, "pump")[0].title == "Pump mended"
 
@@ -91,11 +91,11 @@ def test_a_broken_encoder_costs_the_vectors_only_and_rests(
     written(store, "Pump mended")
     assert search(store, "pump")[0].title == "Pump mended"
     calls = encoder.calls
-    Indexer(store, AGENTS).run()
+    list(index(store, AGENTS))
     assert encoder.calls == calls  # it rests
     encoder.broken = False
     monkeypatch.setattr(store.index, "_encoder_rests", 0.0)
-    Indexer(store, AGENTS).run()
+    list(index(store, AGENTS))
     health = store.index.health()
     assert health.vectors == health.documents > 0
 
@@ -111,7 +111,7 @@ def test_a_broken_encoder_rests_longer_every_time(
     rests = []
     for _ in range(8):
         monkeypatch.setattr(store.index, "_encoder_rests", 0.0)
-        Indexer(store, AGENTS).run()
+        list(index(store, AGENTS))
         rests.append(store.index._encoder_rests - 1000.0)
     assert rests[:3] == [SHORTEST_REST, 2 * SHORTEST_REST, 4 * SHORTEST_REST]
     assert rests[-1] == LONGEST_REST
@@ -119,7 +119,7 @@ def test_a_broken_encoder_rests_longer_every_time(
 
 def steps_of_an_idle_pass(store: Store) -> int:
     """Of SQLite's machine, after a pass that was complete."""
-    Indexer(store, AGENTS).run()
+    list(index(store, AGENTS))
     steps = 0
 
     def count() -> int:
@@ -151,14 +151,14 @@ def test_after_a_fault_of_the_encoder_everything_is_looked_at(
     encoder = Faulty()
     store = opened(tmp_path, encoder)
     memory = written(store, "Pump mended")
-    Indexer(store, AGENTS).run()  # everything is as it should be
+    list(index(store, AGENTS))  # everything is as it should be
     with store.database.transaction() as connection:
         connection.execute("DELETE FROM document_vectors WHERE id = 1")
     encoder.broken = True
     memory.turn("p", ObservationDraft("change", "Valve mended"))
     encoder.broken = False
     monkeypatch.setattr(store.index, "_encoder_rests", 0.0)
-    Indexer(store, AGENTS).run()
+    list(index(store, AGENTS))
     health = store.index.health()
     assert health.vectors == health.documents > 0
 
@@ -167,8 +167,8 @@ def test_vectors_of_another_encoder_are_made_again(tmp_path: Path) -> None:
     for encoder in (StaticTable(), Faulty()):
         store = opened(tmp_path, encoder)
         written(store, "Pump mended")
-        Indexer(store, AGENTS).run()
-        assert store.index.count_vectors() == {encoder.name: store.index.health().documents}
+        list(index(store, AGENTS))
+        assert store.index.health().vectors == store.index.health().documents
         store.close()
 
 
@@ -198,7 +198,7 @@ def test_what_is_indexed_again_takes_its_own_place(tmp_path: Path) -> None:
     matrix.refresh(store)
     before, size = matrix.near("pump", NO_FILTER, None), len(matrix)
     store.index.reset()
-    Indexer(store, AGENTS).run()
+    list(index(store, AGENTS))
     matrix.refresh(store)
     after = matrix.near("pump", NO_FILTER, None)
     assert len(matrix) == size
@@ -207,11 +207,10 @@ def test_what_is_indexed_again_takes_its_own_place(tmp_path: Path) -> None:
     assert np.allclose(np.sort(before.context), np.sort(after.context), atol=1e-4)
 
 
-def test_events_of_a_number_that_is_given_again_are_read(tmp_path: Path) -> None:
+def test_the_number_of_an_event_is_not_given_again(tmp_path: Path) -> None:
     store = opened(tmp_path)
     memory = written(store, "Pump mended")
-    indexer = Indexer(store, AGENTS)
-    indexer.run()
+    list(index(store, AGENTS))
     with store.database.transaction() as connection:
         newest = connection.execute("SELECT max(id) FROM events").fetchone()[0]
         connection.execute("DELETE FROM events WHERE id = ?", (newest,))
@@ -219,7 +218,7 @@ def test_events_of_a_number_that_is_given_again_are_read(tmp_path: Path) -> None
     told = Told(memory.project_id, session="next")
     told.at = memory.at + 1
     store.events.add([told.tool("t-next")], told.at)
-    assert [each.event.id for each in store.index.unread_events(10)] == [newest]
+    assert [each.event.id for each in store.index.unread_events(10)] == [newest + 1]
 
 
 def test_a_session_that_moves_takes_its_events_along(tmp_path: Path) -> None:
@@ -264,7 +263,7 @@ def test_another_way_to_prepare_words_indexes_all_again(tmp_path: Path) -> None:
         connection.execute("UPDATE index_state SET value = 'older' WHERE name = 'words'")
         connection.execute("UPDATE documents SET title = 'as it was prepared then'")
     store = opened(tmp_path)
-    Indexer(store, AGENTS).run()
+    list(index(store, AGENTS))
     assert_index_is_sound(store)
     assert store.index.health().waiting == 0
     assert [hit.title for hit in search(store, "pump")] == ["Pump mended"]

@@ -60,14 +60,14 @@ def test_a_forgotten_observation_is_nowhere_and_comes_back_as_it_was(
     }
     assert set(found(store, "lease")) == prompts
     assert "Lease race" not in brief.write(store, memory.project_id, 1500).text
-    (gone,) = store.observations.hidden(memory.project_id)
+    (gone,) = store.observations.hidden([memory.project_id])
     assert (gone.observation_id, gone.at, gone.title) == (before.id, LATER, "Lease race")
 
     assert store.observations.restore(before.id)
     assert store.observations.get(before.id) == before
     assert len(found(store, "lease race")) == len(documents)
     assert store.index.match_facts(query_terms("holder"), [before.id])
-    assert store.observations.hidden(memory.project_id) == []
+    assert store.observations.hidden([memory.project_id]) == []
     assert not store.observations.restore(before.id)
 
 
@@ -156,13 +156,13 @@ def test_what_was_forgotten_comes_by_the_page(store: Store, memory: Memory) -> N
         each.turn("Work", full(title=f"Thing {number}"))
         store.observations.hide(each.newest().id, LATER + number // 2)
     projects = [memory.project_id, other.project_id]
-    first = store.observations.hidden_page(projects, None, 3)
+    first = store.observations.hidden(projects, None, 3)
     last = (first[-1].at, first[-1].observation_id)
-    rest = store.observations.hidden_page(projects, last, 3)
+    rest = store.observations.hidden(projects, last, 3)
     assert [each.title for each in (*first, *rest)] == [f"Thing {n}" for n in (3, 2, 1, 0)]
-    assert store.observations.hidden_page(
-        [memory.project_id], None, 9
-    ) == store.observations.hidden(memory.project_id)
+    assert store.observations.hidden([memory.project_id], None, 9) == store.observations.hidden(
+        [memory.project_id]
+    )
     assert store.observations.get_hidden(first[0].observation_id) == first[0]
     assert store.observations.get_hidden(999) is None
 

@@ -74,7 +74,7 @@ def do(store: Store, what: str, number: int) -> None:
             gone = [
                 f.observation_id
                 for p in store.projects.all()
-                for f in store.observations.hidden(p.id)
+                for f in store.observations.hidden([p.id])
             ]
             for each in gone[: number % 2 + 1]:
                 store.observations.restore(each)

@@ -90,11 +90,10 @@ def test_sessions_of_a_time_are_those_that_touch_it(store: Store, memory: Memory
     fill(memory)
     found = store.sessions.recent(memory.project_id, 99)
     middle = found[3]
-    touched = store.sessions.in_period(
-        memory.project_id, middle.started_at, middle.last_event_at + 1, None, 99
-    )
+    since, until = middle.started_at, middle.last_event_at + 1
+    touched = store.sessions.page(None, 99, project_id=memory.project_id, since=since, until=until)
     assert [each.id for each in touched] == [middle.id]
-    anywhere = store.sessions.in_period(None, 0, START * 2, None, 99)
+    anywhere = store.sessions.page(None, 99, until=START * 2)
     assert [each.id for each in anywhere] == [each.id for each in found]
 
 

@@ -31,9 +31,8 @@ from aforesaid.store.database import newest_version
 from aforesaid.store.salvage import create, kept_tables
 from aforesaid.store.store import Store
 from aforesaid.worker import rpc
-from aforesaid.worker.backups import BackupThread
 from aforesaid.worker.context import Context
-from aforesaid.worker.database import open_database
+from aforesaid.worker.database import BackupThread, open_database
 from tests.support.arrivals import START, Told, repository
 from tests.support.product import aforesaid, settled, until, work
 
@@ -138,7 +137,7 @@ def test_a_restored_backup_has_every_row(home: Paths, backups: BackupRepository)
     untouched = set(before) - {"jobs", "transcript_marks", "injections"}
     assert {name: after[name] for name in untouched} == {name: before[name] for name in untouched}
     with closing(Store(home.database, writer=False)) as store:
-        store.check()
+        store.database.check()
 
 
 def test_a_copy_keeps_given_ids_and_leaves_no_file_beside_it(

@@ -16,8 +16,8 @@ from aforesaid.settings import Settings
 from aforesaid.store import files
 from aforesaid.store.store import Store
 from aforesaid.worker import purge
-from aforesaid.worker.backups import BackupStopped, BackupThread
 from aforesaid.worker.context import Context
+from aforesaid.worker.database import BackupStopped, BackupThread
 from tests.support.arrivals import START, repository
 from tests.support.product import aforesaid
 

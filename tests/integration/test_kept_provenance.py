@@ -11,7 +11,7 @@ from aforesaid.model.observations import ObservationDraft
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
 from aforesaid.worker.extraction import OF_THE_WEB, MemoryCommands
-from aforesaid.worker.indexing import Indexer
+from aforesaid.worker.indexing import index
 from tests.support.context import make_context
 from tests.support.injected import ROOT, Sessions, feed, imported
 from tests.support.injections import INJECTIONS
@@ -27,7 +27,7 @@ def sessions(home: Paths) -> Iterator[Sessions]:
 
 def test_what_has_no_events_has_no_origin(sessions: Sessions) -> None:
     imported(sessions.store, INJECTIONS[0])
-    Indexer(sessions.store, AGENTS).run()
+    list(index(sessions.store, AGENTS))
     (found,) = sessions.store.observations.recent(sessions.project(), 9)
     assert not found.draft.origins
 
@@ -74,7 +74,7 @@ def test_an_agent_cannot_have_a_page_kept_for_good(
     }
     answer = remembering.remember(order)
     assert (answer.get("refused") != OF_THE_WEB) == kept
-    Indexer(sessions.store, AGENTS).run()
+    list(index(sessions.store, AGENTS))
     for later in (None, "another-session"):  # what it was fetched in makes no difference
         answer = remembering.remember(order | {"session": later})
         assert (answer.get("refused") != OF_THE_WEB) == kept

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from aforesaid.cli import data
+from aforesaid.cli import data, output
 from aforesaid.clock import DAY
 from aforesaid.encoders.static_table import StaticTable
 from aforesaid.model.observations import Doubt, ObservationDraft, SummaryDraft
@@ -20,7 +20,6 @@ from aforesaid.model.search import Reason
 from aforesaid.paths import Paths
 from aforesaid.recall.results import describe_reasons
 from aforesaid.repository import identify
-from aforesaid.store.search_index import Index
 from aforesaid.store.store import Store
 from tests.support.blank import laid
 from tests.support.memory import Memory
@@ -386,7 +385,7 @@ def test_an_interrupted_rebuild_goes_on_in_the_background(
         raise KeyboardInterrupt
 
     aforesaid("worker", "start")
-    monkeypatch.setattr(Index, "count_unread_events", interrupted)
+    monkeypatch.setattr(output, "bar", interrupted)
     done = CliRunner().invoke(data.rebuild, [])
     assert done.exit_code == 130
     assert "It continues in the background." in done.stderr

@@ -22,6 +22,7 @@ from aforesaid.errors import StoreMissing, WorkerError
 from aforesaid.paths import Paths
 from aforesaid.settings import Settings
 from aforesaid.store.store import Store
+from aforesaid.worker import context as context_module
 from aforesaid.worker import rpc
 from aforesaid.worker import service as service_module
 from aforesaid.worker.context import Context
@@ -234,7 +235,7 @@ def test_a_broken_installation_is_told_at_the_next_session(home: Paths, tmp_path
 def test_a_thread_that_fails_says_so_and_goes_on(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_module, "FAULT_SECONDS", (0.01, 0.05))
+    monkeypatch.setattr(context_module, "FAULT_SECONDS", (0.01, 0.05))
     run_due, mended = JobRunner.run_due, threading.Event()
 
     def fail_until_mended(runner: JobRunner, go_on: Callable[[], bool]) -> int:

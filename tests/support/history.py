@@ -8,7 +8,7 @@ from aforesaid.model.records import ProjectRecord
 from aforesaid.paths import Paths
 from aforesaid.repository import identify
 from aforesaid.store.store import Store
-from aforesaid.worker.indexing import Indexer
+from aforesaid.worker.indexing import index
 from benchmarks.recall import coding
 
 # Months after it was solved, in other words; and what is told then.
@@ -27,7 +27,7 @@ def remember(store: Store, project_id: int, name: str = "ledgerly") -> None:
         if any(isinstance(part, ProjectRecord) and part.name == name for part in block):
             store.transfer.import_records(block, into=project_id)
     store.transfer.end()
-    Indexer(store, AGENTS).run()
+    list(index(store, AGENTS))
 
 
 def remember_in(paths: Paths, directory: Path) -> None:

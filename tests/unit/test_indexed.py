@@ -26,9 +26,9 @@ OTHER: dict[str, Any] = {"idle": True, "index": {"encoder": "minilm"}}
 def test_too_few_vectors_are_told_unless_they_are_on_their_way(
     vectors: int, waiting: int, worker: dict[str, Any] | None, fix: str | None
 ) -> None:
-    found = missing_vectors(IndexHealth(100, vectors, waiting, "static"), worker)
+    found = missing_vectors(IndexHealth(100, vectors, waiting, 0, "static"), worker)
     assert (found.fix if found else None) == fix
 
 
 def test_without_an_encoder_no_vectors_are_missed() -> None:
-    assert missing_vectors(IndexHealth(100, 0, 0, None), None) is None
+    assert missing_vectors(IndexHealth(100, 0, 0, 0, None), None) is None

@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+
+import pytest
 
 from aforesaid import clock
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
+from aforesaid.worker import indexing
 from aforesaid.worker.indexing import IndexingThread
 from tests.support.context import make_context
 
@@ -19,7 +21,7 @@ class Blocking:
     def __init__(self) -> None:
         self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
 
-    def steps(self, _: Callable[[], bool]) -> Iterator[None]:
+    def __call__(self, *_: object) -> Iterator[None]:
         self.begun.release()
         self.go.acquire(timeout=LONG)
         return iter(())
@@ -42,9 +44,12 @@ class Woken(threading.Event):
         return seen
 
 
-def test_who_wakes_it_at_the_last_moment_finds_it_busy(home: Paths, store: Store) -> None:
-    indexer: Any = Blocking()
-    thread = IndexingThread(make_context(home, store, clock.now), indexer)
+def test_who_wakes_it_at_the_last_moment_finds_it_busy(
+    home: Paths, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexer = Blocking()
+    monkeypatch.setattr(indexing, "index", indexer)
+    thread = IndexingThread(make_context(home, store, clock.now))
     woken = thread._wake = Woken(thread.wake)
     thread.wake()
     running = threading.Thread(target=thread.run)

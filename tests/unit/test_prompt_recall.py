@@ -35,7 +35,7 @@ class History:
         return memory.turn("hello", session=ref)
 
     def titles(self, project: str, prompt: str) -> list[str]:
-        found = choose(self.searcher, self.known.store, self.known.projects[project], prompt)
+        found = choose(self.searcher, self.known.projects[project], prompt)
         drafts = [self.known.store.observations.get(each.document.source) for each, _ in found]
         return [each.draft.title or "" for each in drafts if each is not None]
 
@@ -89,7 +89,7 @@ def test_a_line_in_the_brief_does_not_keep_the_facts_back(history: History) -> N
 def test_a_session_is_not_told_what_it_did_itself(history: History) -> None:
     store = history.known.store
     (first, *_), _ = zip(
-        *choose(history.searcher, store, history.known.projects["ledgerly"], NEEDED), strict=True
+        *choose(history.searcher, history.known.projects["ledgerly"], NEEDED), strict=True
     )
     own = store.sessions.get(first.document.session_id)
     assert own is not None
@@ -129,9 +129,7 @@ def test_precision_on_the_half_that_the_threshold_was_set_on(encoder: str, least
     with loaded(memory, chosen) as known:
         searcher = Searcher(known.store, chosen, lambda: ASKED)
         for prompt in memory.prompts:
-            found = choose(searcher, known.store, known.projects[prompt.project], prompt.text)[
-                :MOST
-            ]
+            found = choose(searcher, known.projects[prompt.project], prompt.text)[:MOST]
             names = {known.names["observation", each.document.source] for each, _ in found}
             given += len(names)
             right += len(names & set(prompt.relevant))

@@ -27,11 +27,10 @@ PLAIN = Document(
     pinned=False,
     doubted=False,
     superseded=False,
-    by_user=False,
-    dead_end=False,
     labels=frozenset(),
     previous=None,
     next=None,
+    turn=3,
 )
 ASKED = Question("text", ("text",), frozenset(), (), asks_when=False, asks_how_many=False)
 NOTHING = Evidence({}, {}, {}, NOW)
@@ -40,7 +39,7 @@ NOTHING = Evidence({}, {}, {}, NOW)
 def score(
     document: Document = PLAIN, question: Question = ASKED, evidence: Evidence = NOTHING
 ) -> float:
-    return sum(rank.points(document, question, evidence).values())
+    return sum(rank.points([document], question, evidence)[0].values())
 
 
 BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
@@ -51,7 +50,9 @@ BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
     [
         ("words", PLAIN, ASKED, Evidence({1: 5.0, **BEST}, {}, {}, NOW)),
         ("words before it", PLAIN._replace(previous=9), ASKED, Evidence(BEST, {}, {}, NOW)),
-        ("words after it", PLAIN._replace(next=9), ASKED, Evidence(BEST, {}, {}, NOW)),
+        ("its prompt", PLAIN, ASKED, Evidence(BEST, {}, prompts={(1, 3): 5.0}, now=NOW)),
+        ("its turn", PLAIN, ASKED, Evidence(BEST, {}, said={(1, 3): 5.0}, now=NOW)),
+        ("meaning by itself", PLAIN, ASKED, Evidence({}, {}, cosines={1: 0.5}, now=NOW)),
         ("its session", PLAIN, ASKED, Evidence(BEST, {1: 10.0}, {}, NOW)),
         ("meaning", PLAIN, ASKED, Evidence({}, {}, {1: 2.0}, NOW)),
         (
@@ -69,13 +70,12 @@ BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
         ("answers", PLAIN._replace(says_when=True), replace(ASKED, asks_when=True), NOTHING),
         ("answers", PLAIN._replace(says_number=True), replace(ASKED, asks_how_many=True), NOTHING),
         ("pinned", PLAIN._replace(pinned=True), ASKED, NOTHING),
-        ("the user's words", PLAIN._replace(by_user=True), ASKED, NOTHING),
     ],
 )
 def test_what_speaks_for_a_document(
     part: str, document: Document, question: Question, evidence: Evidence
 ) -> None:
-    given = rank.points(document, question, evidence)
+    given = rank.points([document], question, evidence)[0]
     assert sum(given.values()) > score()
     assert part in [reason.name for reason in rank.reasons(given, document, question)]
 
@@ -87,12 +87,11 @@ def test_what_speaks_for_a_document(
         ("a prompt", {"kind": PROMPT}),
         ("doubted", {"doubted": True}),
         ("superseded", {"superseded": True}),
-        ("a dead end", {"dead_end": True}),
     ],
 )
 def test_what_speaks_against_it(part: str, change: dict[str, Any]) -> None:
     worse = PLAIN._replace(**change)
-    given = rank.points(worse, ASKED, NOTHING)
+    given = rank.points([worse], ASKED, NOTHING)[0]
     assert sum(given.values()) < score()
     assert part in [reason.name for reason in rank.reasons(given, worse, ASKED)]
 
@@ -118,4 +117,4 @@ def test_a_session_is_as_near_as_the_best_in_it() -> None:
 
 
 def test_every_weight_is_used_and_every_part_has_a_name() -> None:
-    assert len(fields(Weights)) == len(rank.points(PLAIN, ASKED, NOTHING))
+    assert len(fields(Weights)) == len(rank.points([PLAIN], ASKED, NOTHING)[0])

@@ -264,7 +264,7 @@ def _report_hidden(undo: bool, value: dict[str, Any], key: str, title: str) -> N
 def _list_hidden() -> None:
     store = arguments.open_store()
     project = resolve.project_at(store, Path.cwd())
-    hidden = store.observations.hidden(project) if project is not None else []
+    hidden = store.observations.hidden([project]) if project is not None else []
     found: list[dict[str, Any]] = [
         {"id": each.observation_id, "at": each.at, "title": each.title} for each in hidden
     ]

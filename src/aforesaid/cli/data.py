@@ -276,12 +276,11 @@ def rebuild() -> None:
     paths = Paths.of(os.environ)
     rpc.start(paths)
     rpc.ask(paths, b"rebuild {}", seconds=REBUILD_SECONDS)
-    store = wiring.open_for_reading(paths)
 
     def count_left(status: dict[str, Any]) -> int:
         index = status["index"]
         vectors = index["documents"] - index["vectors"] if index["encoder"] else 0
-        left = int(index["waiting"]) + max(0, vectors) + store.index.count_unread_events()
+        left = int(index["waiting"]) + max(0, vectors) + int(index["unread"])
         return 0 if status["idle"] else left
 
     stopped = "It continues in the background. `aforesaid status` shows the progress."

@@ -18,6 +18,7 @@ FACTS = 3
 PROJECT_LENGTH = 40
 TITLE_LENGTH = 100
 UNCHANGED = "files unchanged"
+WEAK = "No close match: these results may have nothing to do with the question."
 WORDS_ONLY = (
     "Only words were matched. `aforesaid status` shows the index, `aforesaid rebuild` rebuilds it."
 )
@@ -65,9 +66,12 @@ def search(
     hits, memories = found["hits"], found["memories"]
     value = {"query": text, "level": given["level"], "without": found["without"]}
     value |= {"hits": [hit["json"] for hit in hits], "total": found["total"]}
-    value |= {"complete": found["complete"], "memories": [each["json"] for each in memories]}
+    value |= {"complete": found["complete"], "weak": found["weak"]}
+    value |= {"memories": [each["json"] for each in memories]}
     if out.print_if_json(value):
         return
+    if found["weak"]:
+        out.say(out.styled(WEAK, fg="yellow"))
     for each in memories:
         _print_memory(each, full=full, explain=explain)
     for hit in hits:

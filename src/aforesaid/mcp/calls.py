@@ -28,6 +28,7 @@ from aforesaid.text import fenced, one_line, tokens
 from aforesaid.worker import rpc
 
 NOTHING = "Nothing was found."
+WEAK = "(No close match: these results may have nothing to do with the question.)"
 NO_MEMORIES = "There are no memories here, and nothing is pinned."
 WIDER = " Try other words, or project='all' for all projects."
 MOST_OF_ONE = 16_000  # characters
@@ -64,6 +65,7 @@ def search(
     hits = [hit for hit in answer.hits if hit.kind != PROMPT or not own or hit.session_id != own.id]
     hits = hits[:limit]
     notes = [f"({one_line(answer.without, 200)})"] if answer.without else []
+    notes += [WEAK] if answer.weak and hits else []
     held = context.memories(scope.project_id)
     curated: list[StoredMemory] = []
     if asked.finds_memories:

@@ -12,36 +12,23 @@ from aforesaid import settings
 from aforesaid.encoders import find_encoder
 from aforesaid.errors import ConfigError, MemoryRefused
 from aforesaid.ids import digest
+from aforesaid.memory import selection
 from aforesaid.memory.changes import Memories, UndoResult, undo_change
 from aforesaid.memory.claude_memory import client_folder
 from aforesaid.memory.conversation import read_dialogue, wrote_memory
-from aforesaid.memory.dream.run import (
-    DREAM_LOCK_FILE,
-    DreamContext,
-    DreamResult,
-    closed_gate,
-    is_dreaming,
-    last_dream_at,
-    run_dream,
-)
+from aforesaid.memory.dream import run as dream
+from aforesaid.memory.dream.run import DreamResult
+from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.by_model import (
     Extraction,
     build_extraction_request,
     may_teach,
     parse_extraction,
 )
-from aforesaid.memory.extraction.extract import RememberRequest, apply_statements, remember
 from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.memory.files import read_or_none, write_file
 from aforesaid.memory.folders import Listing, find_places, render_index
 from aforesaid.memory.ranking import MemoryRanker, RankedMemory
-from aforesaid.memory.selection import (
-    LateSelection,
-    build_selection_request,
-    fit_session_budget,
-    render_catalog,
-    select_memories,
-)
 from aforesaid.memory.tool import MemoryTool
 from aforesaid.model.memories import Broken, Message, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable, Usage
@@ -98,7 +85,7 @@ class Memory:
         self._patience = patience
         self._lock = threading.Lock()
         self._injected: dict[tuple[str, str], int] = {}
-        self._late: LateSelection | None = None
+        self._late: selection.LateSelection | None = None
         self._longest = 0
         self._is_recorded = False
         self._checked: int | None = None  # when the gates of a dream were last checked
@@ -122,7 +109,7 @@ class Memory:
             if not dialogue:
                 return ""
             budget_used = sum(self._injected.values())
-            chosen = fit_session_budget(self._select(dialogue), budget_used)
+            chosen = selection.fit_session_budget(self._select(dialogue), budget_used)
             self._injected |= {_memory_key(each.memory): each.bytes for each in chosen}
         texts = "\n\n".join(each.text for each in chosen)
         return self._wrap(RELEVANT_LEAD, texts) if chosen else ""
@@ -144,7 +131,7 @@ class Memory:
         # Extracting from the same messages twice is idempotent.
         talk = digest("\0".join(each.text for each in _up_to_prompt(dialogue)))
         with _explain_os_errors(root):
-            done = apply_statements(
+            done = extract.apply_statements(
                 self._memories, found, (f"talk {talk}",), self._memories.clock, str(self._directory)
             )
         names = dict.fromkeys((*done.added, *done.updated))
@@ -156,10 +143,10 @@ class Memory:
         if not (force or dry_run) and (why := self._closed_gate()):
             return DreamResult(given_up=why, completed=False)
         ask = self._model.ask if self._model else None
-        around = DreamContext(root=str(self._directory), ask=ask)
+        around = dream.DreamContext(root=str(self._directory), ask=ask)
         try:
             with _explain_os_errors(self._memories.places.root):
-                return run_dream(self._memories, around, dry_run=dry_run)
+                return dream.run_dream(self._memories, around, dry_run=dry_run)
         except MemoryRefused as error:
             if force or dry_run:
                 raise
@@ -179,9 +166,9 @@ class Memory:
         """Keeps a statement. One that is known already is not kept twice, and one that it corrects is
         updated. `type`: user, feedback, project or reference; None decides by the wording. `name`: creates or
         rewrites the memory of that name. `team`: writes it into the repository, for everybody."""
-        wanted = RememberRequest(text, type, name, description, why, how, team)
+        wanted = extract.RememberRequest(text, type, name, description, why, how, team)
         with _explain_os_errors(self._memories.places.root):
-            return remember(self._memories, wanted, str(self._directory)).stored
+            return extract.remember(self._memories, wanted, str(self._directory)).stored
 
     def all(self) -> tuple[StoredMemory, ...]:
         """Every memory that applies here, newest first."""
@@ -240,9 +227,11 @@ class Memory:
         late = self._late.result() if self._late and self._late.done() else None
         ask = None
         if self._model is not None:
-            request = build_selection_request(render_catalog(fresh), dialogue)
+            request = selection.build_selection_request(selection.render_catalog(fresh), dialogue)
             ask = partial(self._model.ask, request)
-        chosen = select_memories(fresh, dialogue[-1].text, ask, self._patience, self._ranker.near)
+        chosen = selection.select_memories(
+            fresh, dialogue[-1].text, ask, self._patience, self._ranker.near
+        )
         self._late = chosen.late
         both = {_memory_key(each): each for each in (*chosen.memories, *(late or ()))}
         return [each for each in both.values() if each in fresh]
@@ -261,15 +250,17 @@ class Memory:
     def _closed_gate(self) -> str | None:
         """Checks the cheap gates first: memories are counted only if all others are open."""
         root, now = self._memories.places.root, self._memories.clock()
-        lock = root / DREAM_LOCK_FILE
-        last = last_dream_at(lock)
-        sessions, dreaming = count_sessions(root, last or 0), is_dreaming(lock)
-        if why := closed_gate(
+        lock = root / dream.DREAM_LOCK_FILE
+        last = dream.last_dream_at(lock)
+        sessions, dreaming = count_sessions(root, last or 0), dream.is_dreaming(lock)
+        if why := dream.closed_gate(
             now, last=last, checked=self._checked, sessions=sessions, dreaming=dreaming
         ):
             return why
         self._checked = now
-        return closed_gate(now, memories=sum(each.is_ours for each in self._listing().memories))
+        return dream.closed_gate(
+            now, memories=sum(each.is_ours for each in self._listing().memories)
+        )
 
 
 def _up_to_prompt(dialogue: tuple[Message, ...]) -> tuple[Message, ...]:

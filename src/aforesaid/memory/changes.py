@@ -20,30 +20,7 @@ from aforesaid import clock as clocks
 from aforesaid import log
 from aforesaid.clock import Clock
 from aforesaid.errors import Edited, MemoryRefused, NotFound
-from aforesaid.memory.files import (
-    LOCK_FILE,
-    TURN_FILE,
-    FileChange,
-    UnreadableFile,
-    holds_write_lock,
-    read_file,
-    read_lock,
-    remove_file,
-    remove_temporaries,
-    write_file,
-    write_lock,
-)
-from aforesaid.memory.folders import (
-    Folder,
-    Listing,
-    Places,
-    find_project_folder,
-    is_changeable,
-    is_plain_file,
-    list_plain_files,
-    rebuild_index,
-    write_project_note,
-)
+from aforesaid.memory import files, folders
 from aforesaid.memory.format import (
     RETIRED_AT,
     RETIRED_FROM,
@@ -90,17 +67,19 @@ class Change:
         self._before: dict[Path, bytes | None] = {}
         self._after: dict[Path, bytes | None] = {}
 
-    def changed_files(self) -> list[FileChange]:
-        files = (FileChange(path, self._before[path], after) for path, after in self._after.items())
-        return [each for each in files if each.after != each.before]
+    def changed_files(self) -> list[files.FileChange]:
+        staged = (
+            files.FileChange(path, self._before[path], after) for path, after in self._after.items()
+        )
+        return [each for each in staged if each.after != each.before]
 
     def content(self, path: Path) -> bytes | None:
         """The content of a file within this change. Raises Edited if it is not a regular file."""
         # Read once: the version that was looked at is the one that may be replaced.
         if path not in self._before:
             try:
-                self._before[path] = read_file(path)
-            except UnreadableFile as error:
+                self._before[path] = files.read_file(path)
+            except files.UnreadableFile as error:
                 raise Edited(f"{path} was left alone: {error}.") from None
         return self._after.get(path, self._before[path])
 
@@ -218,14 +197,14 @@ class Change:
         root = self._places.root
         known = [each.path for each in self._places.all if each.writable]
         inside = path.is_relative_to(root) or path.parent in known
-        if ".." in path.parts or not is_changeable(path, root) or not inside:
+        if ".." in path.parts or not folders.is_changeable(path, root) or not inside:
             raise MemoryRefused(f"{path} is not the file of a memory.")
         self.content(path)
         self._after[path] = data
 
     def _find(
-        self, name: str, places: tuple[Folder, ...]
-    ) -> tuple[Folder | None, StoredMemory | None]:
+        self, name: str, places: tuple[folders.Folder, ...]
+    ) -> tuple[folders.Folder | None, StoredMemory | None]:
         """The folder that has the file, and the memory; None for the memory if the file is broken."""
         if why := name_problem(name):
             raise MemoryRefused(
@@ -241,7 +220,7 @@ class Change:
                 return folder, StoredMemory(memory, folder.scope, path, checksum(data), at)
         return None, None
 
-    def _folders(self, scope: str | None) -> tuple[Folder, ...]:
+    def _folders(self, scope: str | None) -> tuple[folders.Folder, ...]:
         if scope is None:
             return self._places.own
         if folder := self._places.of(scope):
@@ -254,8 +233,12 @@ class Change:
         raise MemoryRefused(f"There is no folder for the team: {why}.")
 
     def _target(
-        self, memory: Memory, old: StoredMemory | None, folder: Folder | None, scope: str | None
-    ) -> Folder:
+        self,
+        memory: Memory,
+        old: StoredMemory | None,
+        folder: folders.Folder | None,
+        scope: str | None,
+    ) -> folders.Folder:
         if memory.type not in TYPES:
             raise MemoryRefused(f"{memory.type!r} is not a type. Use one of {', '.join(TYPES)}.")
         if scope is not None:
@@ -268,7 +251,7 @@ class Change:
             return folder
         return self._places.user if memory.type == USER else self._places.project
 
-    def _check_new_name(self, target: Folder, name: str, expected: str | None) -> None:
+    def _check_new_name(self, target: folders.Folder, name: str, expected: str | None) -> None:
         if expected is not None:
             raise Edited(
                 f"The memory {name!r} is gone: it was renamed or deleted. See `aforesaid memory list`."
@@ -288,13 +271,13 @@ class Memories:
     """The memories that apply in one directory, see `folders.find_places`."""
 
     def __init__(
-        self, places: Places, clock: Clock = clocks.now, redactor: Redactor | None = None
+        self, places: folders.Places, clock: Clock = clocks.now, redactor: Redactor | None = None
     ) -> None:
         self.places = places
         self.clock = clock
         self.redactor = redactor or Redactor()
 
-    def all(self) -> Listing:
+    def all(self) -> folders.Listing:
         """The user's, the project's, the team's and the client's, newest first; inside a change, as they were
         before it. A copy of ours in the team's or the client's folder is left out, and secrets in a file are
         redacted."""
@@ -311,7 +294,7 @@ class Memories:
             elif stored.is_ours:
                 why = f"{first.path} has the same name: rename one of them"
                 broken.append(Broken(stored.path, why))
-        return Listing(newest_first(memories), tuple(broken), found.left_out)
+        return folders.Listing(newest_first(memories), tuple(broken), found.left_out)
 
     def get(self, name: str, scope: str | None = None) -> StoredMemory | None:
         """Ours first, then the team's and the client's; or the one in that scope."""
@@ -323,16 +306,16 @@ class Memories:
                         return redact_stored(self.redactor, found)
         return None
 
-    def retired(self) -> Listing:
+    def retired(self) -> folders.Listing:
         """Each with the reason in `extra`, see `format.add_retired_lines`."""
         return self._list(self.places.retired)
 
-    def _list(self, folders: Iterable[Folder]) -> Listing:
+    def _list(self, places: Iterable[folders.Folder]) -> folders.Listing:
         """Newest first, redacted."""
         with self._reading():
-            listings = [folder.list() for folder in folders]
+            listings = [folder.list() for folder in places]
         found = [redact_stored(self.redactor, one) for each in listings for one in each.memories]
-        return Listing(
+        return folders.Listing(
             newest_first(found),
             tuple(broken for each in listings for broken in each.broken),
             sum(each.left_out for each in listings),
@@ -353,15 +336,15 @@ class Memories:
         """Waits for the write lock. Raises MemoryRefused if it cannot be had, and at the end Edited if files
         were left alone; with `forgiving` the caller looks at `kept_by_hand` instead."""
         root = self.places.root
-        with write_lock(root):
+        with files.write_lock(root):
             self._finish()
             for folder in (root, *(each.path for each in self.places.own)):
-                remove_temporaries(folder)
+                files.remove_temporaries(folder)
             # Another process may have created the project's folder meanwhile, under another name.
             repository = self.places.repository
             if repository and not self.places.project.path.exists():
-                found = find_project_folder(root, repository) or self.places.project.path
-                self.places = replace(self.places, project=Folder(found, OF_PROJECT))
+                found = folders.find_project_folder(root, repository) or self.places.project.path
+                self.places = replace(self.places, project=folders.Folder(found, OF_PROJECT))
             change = Change(self, reason)
             yield change
             self._commit(change)
@@ -382,7 +365,7 @@ class Memories:
     def tidy(self) -> None:
         """Prunes the history, if there is something to prune."""
         if self.history.is_untidy(self.clock()):
-            with write_lock(self.places.root):
+            with files.write_lock(self.places.root):
                 self.history.prune(self.clock())
                 log.action("memory.tidied")
 
@@ -393,7 +376,7 @@ class Memories:
         if not root.is_dir():
             return []
         changed = []
-        with write_lock(root):
+        with files.write_lock(root):
             self._finish()
             for path in list(iter_all_files(root)):
                 data, name = path.read_bytes(), _relative(root, path)
@@ -401,12 +384,12 @@ class Memories:
                 if kept == data:
                     continue
                 if kept is None:
-                    remove_file(path)
+                    files.remove_file(path)
                 else:
-                    write_file(path, kept)
+                    files.write_file(path, kept)
                 changed.append(name)
             for folder in sorted({(root / name).parent for name in changed}):
-                rebuild_index(root, folder)
+                folders.rebuild_index(root, folder)
                 # The name of an empty folder tells what was in it.
                 while folder != root and folder.is_dir() and not any(folder.iterdir()):
                     folder.rmdir()
@@ -426,24 +409,24 @@ class Memories:
         self.erase(unchanged)
 
     def _commit(self, change: Change) -> None:
-        if not (files := change.changed_files()):
+        if not (changed := change.changed_files()):
             return
         root, project = self.places.root, self.places.project.path
         own = (project, self.places.retired[1].path, self.places.files)
         if self.places.repository and any(
-            each.path.is_relative_to(folder) for each in files for folder in own
+            each.path.is_relative_to(folder) for each in changed for folder in own
         ):
-            write_project_note(project, self.places.repository)
+            folders.write_project_note(project, self.places.repository)
         at, history = self.clock(), self.history
-        by_hand = self._edits_by_hand([each.path for each in files])
+        by_hand = self._edits_by_hand([each.path for each in changed])
         history.record(at, BY_HAND, by_hand)
         for folder in sorted({each.path.parent for each in by_hand}):
-            rebuild_index(root, folder)
+            folders.rebuild_index(root, folder)
         reason = cut(clean(change.reason).strip(), MAX_REASON) or "changed"
-        change.kept_by_hand, change.entry = history.apply(history.open(at, reason, files))
-        log.action("memory.changed", files=len(files), entry=change.entry)
+        change.kept_by_hand, change.entry = history.apply(history.open(at, reason, changed))
+        log.action("memory.changed", files=len(changed), entry=change.entry)
 
-    def _edits_by_hand(self, staged: Iterable[Path]) -> list[FileChange]:
+    def _edits_by_hand(self, staged: Iterable[Path]) -> list[files.FileChange]:
         """What people changed since the last entry, in these folders and in the files about to change."""
         root, history = self.places.root, self.history
         known = history.known()
@@ -453,18 +436,18 @@ class Memories:
             for folder in (*self.places.own, *self.places.retired)
             for name in folder.names()
         ]
-        looked_at = {*own, *list_plain_files(self.places.files)}
+        looked_at = {*own, *folders.list_plain_files(self.places.files)}
         looked_at |= {path for path in staged if path.is_relative_to(root)}
         looked_at |= {root / path for path in known if path.startswith(within)}
         found = []
         for path in sorted(looked_at):
             # A name that no memory can have is not recorded.
-            if not is_plain_file(path, root) and name_problem(path.stem):
+            if not folders.is_plain_file(path, root) and name_problem(path.stem):
                 continue
             with suppress(OSError):
-                data, name = read_file(path), known.get(_relative(root, path))
+                data, name = files.read_file(path), known.get(_relative(root, path))
                 if name != (None if data is None else blob_id(data)):
-                    found.append(FileChange(path, history.content(name), data))
+                    found.append(files.FileChange(path, history.content(name), data))
         return found
 
     @contextmanager
@@ -472,10 +455,10 @@ class Memories:
         """Completes an interrupted change, then reads under the lock. A change that is just being made is
         complete in a moment, too."""
         root = self.places.root
-        if not holds_write_lock(root) and self.history.is_open:
-            with suppress(MemoryRefused, OSError), write_lock(root, FINISH_SECONDS):
+        if not files.holds_write_lock(root) and self.history.is_open:
+            with suppress(MemoryRefused, OSError), files.write_lock(root, FINISH_SECONDS):
                 self._finish()
-        with read_lock(root):
+        with files.read_lock(root):
             yield
 
     def _finish(self) -> None:
@@ -483,7 +466,7 @@ class Memories:
             log.action("memory.change_finished", files=len(left.files))
             self.history.apply(left)
             for folder in {(self.places.root / path).parent for path in left.files}:
-                remove_temporaries(folder)
+                files.remove_temporaries(folder)
 
 
 def newest_first(memories: Iterable[StoredMemory]) -> tuple[StoredMemory, ...]:
@@ -590,10 +573,14 @@ def undo_change(
 
 def iter_all_files(root: Path) -> Iterator[Path]:
     """All regular files but the history and the locks."""
-    for folder, folders, names in os.walk(root):
+    for folder, below, names in os.walk(root):
         if Path(folder) == root:
-            folders[:] = [each for each in folders if each != HISTORY_FOLDER]
+            below[:] = [each for each in below if each != HISTORY_FOLDER]
         for name in names:
             path = Path(folder, name)
-            if name not in (LOCK_FILE, TURN_FILE) and path.is_file() and not path.is_symlink():
+            if (
+                name not in (files.LOCK_FILE, files.TURN_FILE)
+                and path.is_file()
+                and not path.is_symlink()
+            ):
                 yield path

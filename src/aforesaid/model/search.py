@@ -102,8 +102,8 @@ class Query:
 
 class Document(NamedTuple):
     """Something that can be found, as the ranking sees it. `previous` and `next` stand beside it in its
-    session; `asks`: it is a question; `by_user`: a person wrote it;
-    `dead_end`: it is about an attempt that failed. No dataclass: a search makes hundreds."""
+    session; `asks`: it is a question; `turn`: the number of its prompt. No dataclass: a search makes
+    hundreds."""
 
     id: int
     kind: str
@@ -117,11 +117,10 @@ class Document(NamedTuple):
     pinned: bool
     doubted: bool
     superseded: bool
-    by_user: bool
-    dead_end: bool
     labels: frozenset[str]
     previous: int | None
     next: int | None
+    turn: int | None
 
 
 class FoundText(NamedTuple):
@@ -212,19 +211,24 @@ class Hit:
 
 
 class Answer(NamedTuple):
-    """`without`: why vectors were not used. `complete`: `total` counts all that match."""
+    """`without`: why vectors were not used. `complete`: `total` counts all that match. `weak`: nothing is
+    near to the question."""
 
     hits: tuple[Hit, ...] = ()
     without: str | None = None
     total: int = 0
     complete: bool = True
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class IndexHealth:
+    """`unread`: events whose texts are still to be indexed."""
+
     documents: int
     vectors: int
     waiting: int
+    unread: int
     encoder: str | None
 
 

@@ -20,7 +20,7 @@ SENTENCE = (". ", "; ", ": ", BETWEEN)
 Match = tuple[int, int, frozenset[str]]  # from, to, the terms that it matches
 
 
-def stems(terms: Collection[str]) -> frozenset[str]:
+def stems(terms: Iterable[str]) -> frozenset[str]:
     return frozenset(stem(term) for term in terms)
 
 

@@ -7,7 +7,6 @@ once per session and per compaction. The brief of a session gets what is near to
 changed lately and to what is left to do.
 """
 
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,9 +21,9 @@ from aforesaid.model.search import OBSERVATION, Filters, Injection
 from aforesaid.model.sessions import Session
 from aforesaid.paths import open_regular
 from aforesaid.recall.brief import PINNED, WHY, index_line, price
-from aforesaid.recall.excerpts import closest, excerpt, stems, without_marks
+from aforesaid.recall.excerpts import closest, excerpt, without_marks
 from aforesaid.recall.question import Question
-from aforesaid.recall.rank import Found
+from aforesaid.recall.rank import Found, nearness
 from aforesaid.recall.render import wrap
 from aforesaid.recall.search import Searcher
 from aforesaid.repository import Work
@@ -44,11 +43,8 @@ LEAST_TERMS = 2  # "go on" and "run the tests" need no memory
 NEAR_ENOUGH = 3.4  # see `_select`
 NEAR_AT_FIRST = 2.2  # a first prompt more often needs something
 OF_BEST = 0.5  # others are not told beside one that is twice as near
-USUAL_TERMS = 12  # more words than that match more by chance
-BY_MEANING = 0.4
 LAST_NOTES, MOST_CONTINUED = 60, 2
 SOON = 12 * HOUR
-FEWEST_DOCUMENTS = 100
 FEW_WORDS, SOME_WORDS = 3, 5  # rare words that a prompt has, or what is as telling
 REFERENCE = re.compile(
     r"\b(?:it|this|th[eo]se|them|ones?|first|second|two|above|before|same|still|then|anymore|dies\w*|das"
@@ -100,16 +96,14 @@ def recall_for_prompt(
     place = freshness.directory(session.project_dir, project.root)
     is_first = session.prompts <= 1
     question, found = _search(searcher, session.project_id, prompt)
-    counts = store.index.term_counts(question.terms, searcher.how_many(None))
-    weights = _term_weights(question, counts, searcher.how_many(None))
-    near = _select(searcher, store, found, weights, NEAR_AT_FIRST if is_first else NEAR_ENOUGH)
+    near = _select(searcher, question, found, NEAR_AT_FIRST if is_first else NEAR_ENOUGH)
     wanted = _find_named(store, session, prompt) | {
         each.document.source: f"near to the prompt ({_shared_words(each, question)})"
         for each in near
     }
     if is_first:
         order = {each.document.source: rank for rank, each in enumerate(found)}
-        is_vague = _is_vague(prompt, weights, any(counts.values()))
+        is_vague = _is_vague(prompt, question)
         wanted = continued(store, session, branch, order, is_vague=is_vague) | wanted
     allowed = store.observations.current(wanted) - _known_to_session(store, session)
     notes = ((store.observations.get(key), why) for key, why in wanted.items() if key in allowed)
@@ -170,25 +164,13 @@ def continued(
     return dict.fromkeys([*keys[:1], *nearest][:MOST_CONTINUED], reason)
 
 
-def _term_weights(
-    question: Question, counts: Mapping[str, int], documents: int
-) -> dict[str, float]:
-    """How much each term tells, about one for a rare one: a word that nothing has counts as rare, a word of
-    every document as nothing; a small store cannot tell."""
-    total = max(documents, FEWEST_DOCUMENTS)
-    return {
-        term: max(0.0, math.log((total + 1) / (counts.get(term, 0) + 0.5))) / math.log(total)
-        for term in question.terms
-    }
-
-
-def _is_vague(prompt: str, weights: Mapping[str, float], has_known: bool) -> bool:
+def _is_vague(prompt: str, question: Question) -> bool:
     """Whether a prompt has few rare words; one that refers to something may have more of them. A prompt with
     unknown words alone, such as "hello", refers to nothing that is known."""
     refers = REFERENCE.search(prompt) is not None
-    if weights and not refers and not has_known:
+    if question.terms and not refers and not question.known:
         return False
-    return sum(weights.values()) < (SOME_WORDS if refers else FEW_WORDS)
+    return sum(question.weights.values()) < (SOME_WORDS if refers else FEW_WORDS)
 
 
 def _known_to_session(store: Store, session: Session) -> frozenset[int]:
@@ -200,15 +182,10 @@ def _known_to_session(store: Store, session: Session) -> frozenset[int]:
     return frozenset(one.source for one in ours if one.hook != BRIEF or one.reason == PINNED)
 
 
-def choose(
-    searcher: Searcher, store: Store, project_id: int, prompt: str
-) -> list[tuple[Found, Question]]:
+def choose(searcher: Searcher, project_id: int, prompt: str) -> list[tuple[Found, Question]]:
     """The observations that this prompt needs, best first; mostly none."""
     question, found = _search(searcher, project_id, prompt)
-    documents = searcher.how_many(None)
-    counts = store.index.term_counts(question.terms, documents)
-    weights = _term_weights(question, counts, documents)
-    return [(each, question) for each in _select(searcher, store, found, weights, NEAR_ENOUGH)]
+    return [(each, question) for each in _select(searcher, question, found, NEAR_ENOUGH)]
 
 
 def _search(searcher: Searcher, project_id: int, text: str) -> tuple[Question, list[Found]]:
@@ -216,40 +193,19 @@ def _search(searcher: Searcher, project_id: int, text: str) -> tuple[Question, l
 
 
 def _select(
-    searcher: Searcher,
-    store: Store,
-    found: list[Found],
-    weights: Mapping[str, float],
-    threshold: float,
+    searcher: Searcher, question: Question, found: list[Found], threshold: float
 ) -> list[Found]:
-    """Those that are near, which counts the more the larger a share of the prompt's rare words they have."""
-    if len(weights) < LEAST_TERMS:
+    if len(question.terms) < LEAST_TERMS:
         return []
     sure = [
         each
         for each in found[:PROMPT_CANDIDATES]
         if not (each.document.doubted or each.document.superseded)
     ]
-    documents, length = searcher.how_many(None), max(1.0, math.sqrt(len(weights) / USUAL_TERMS))
-    texts = store.index.document_words(each.document.id for each in sure)
-    near = {}
-    for each in sure:
-        have = stems(texts.get(each.document.id, "").split())
-        shared = sum(
-            weight for term, weight in weights.items() if not have.isdisjoint(stems([term]))
-        )
-        share = shared / (sum(weights.values()) or 1.0)
-        near[each.document.id] = (0.5 + share) * (
-            each.words / math.log(2 + documents) / length + BY_MEANING * each.meaning
-        )
-    needed = max(threshold, OF_BEST * max(near.values(), default=0.0))
-    best = sorted(sure, key=lambda each: -near[each.document.id])
-    return [each for each in best if near[each.document.id] >= needed]
-
-
-def nearness(found: Found, documents: int) -> float:
-    """BM25 as it would be in a store of any size (rare words count more in a large one), and meaning."""
-    return found.words / math.log(2 + documents) + BY_MEANING * found.meaning
+    near = [relevance for relevance, _ in searcher.relevance(sure, question)]
+    needed = max(threshold, OF_BEST * max(near, default=0.0))
+    best = sorted(zip(near, sure, strict=True), key=lambda pair: -pair[0])
+    return [each for relevance, each in best if relevance >= needed]
 
 
 def _prompt_forms(observation: Observation, question: Question, root: str) -> list[list[str]]:

@@ -1,8 +1,9 @@
 """What a query asks for: its words, the names in it, and the times it speaks of."""
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aforesaid import times
 from aforesaid.store.store import Store
@@ -16,6 +17,7 @@ EVERYWHERE = 0.15
 MANY = 5_000  # documents; with fewer, common words cost nothing
 RAREST = 3  # words of a query that has only common ones
 COMMON = 0.02  # of many documents
+FEWEST = 100  # documents: a smaller store cannot tell how rare a word is
 NAMED_DAY = re.compile(
     r"\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day\b)", re.IGNORECASE
 )
@@ -24,7 +26,8 @@ NAMED_DAY = re.compile(
 @dataclass(frozen=True, slots=True)
 class Question:
     """`terms`: to look for. `names`: labels that it mentions, to be matched as a whole. `text`: for the
-    encoder, without the names that are everywhere."""
+    encoder, without the names that are everywhere. `weights`: how much each term tells, about one for a rare
+    one; a word that nothing has counts as rare. `known`: whether anything has one of them."""
 
     text: str
     terms: tuple[str, ...]
@@ -32,6 +35,8 @@ class Question:
     mentions: tuple[Mention, ...]
     asks_when: bool
     asks_how_many: bool
+    weights: Mapping[str, float] = field(default_factory=dict)
+    known: bool = True
 
 
 def understand(
@@ -54,13 +59,21 @@ def understand(
     if kept and everywhere:
         pattern = "|".join(re.escape(name) for name in sorted(everywhere))
         text = re.sub(rf"\b(?:{pattern})(?:['’]s)?\b", " ", text, flags=re.IGNORECASE)
+    terms = _telling(kept or terms, store, in_all)
+    counts = store.index.term_counts(terms, max(MANY, int(in_all * COMMON)))
+    total = max(in_all, FEWEST)
     return Question(
         text=text,
-        terms=tuple(_telling(kept or terms, store, in_all)),
+        terms=tuple(terms),
         names=names,
         mentions=mentions,
         asks_when=when,
         asks_how_many=many,
+        weights={
+            term: max(0.0, math.log((total + 1) / (counts.get(term, 0) + 0.5))) / math.log(total)
+            for term in terms
+        },
+        known=any(counts.values()),
     )
 
 

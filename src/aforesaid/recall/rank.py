@@ -1,90 +1,108 @@
 """The one scoring function: pure, and every point it gives has a name.
 
 All parts are scaled to about one for the best candidate, so a weight says how much a part can decide. The
-weights were chosen on development data only; `docs/explanation/ranking.md` shows what each is worth.
-
-Near-duplicates are folded into the best of them.
+weights were chosen on the tuning halves of several sets at once; `docs/explanation/ranking.md` shows what
+each is worth. Points order results; `relevance` says whether they answer at all.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from math import ceil
-from operator import itemgetter
 
 from aforesaid.clock import DAY
 from aforesaid.model.search import PROMPT, Document, Reason
+from aforesaid.recall.excerpts import stems
 from aforesaid.recall.question import Question
-from aforesaid.store.store import Store
 from aforesaid.times import Mention
 
 HALF_YEAR = 180 * DAY
+USUAL_TERMS = 12  # more words than that match more by chance
+BY_MEANING = 0.4
+Turn = tuple[int, int | None]  # a session, and the number of the prompt
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     words: float = 1.0
     previous: float = 0.4
-    next: float = 0.2
     session: float = 0.6
+    prompt: float = 0.2
+    said: float = 0.6
     meaning: float = 0.3
+    own: float = 0.4
     names: float = 0.7
     times: float = 0.9
-    answers: float = 0.3  # the question asks when or how many, and it says so
+    answers: float = 0.6  # the question asks when or how many, and it says so
     recent: float = 0.1
     pinned: float = 0.2
-    asks: float = -0.3
-    prompt: float = -0.2
+    asks: float = -0.5
+    is_prompt: float = -0.4
     doubted: float = -0.3
-    superseded: float = -0.3
-    by_user: float = 0.1  # a person's words are trusted more than a model's
-    dead_end: float = -0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known of the candidates: BM25 by document, the best of it by session, and nearness in meaning
-    in standard deviations."""
-
-    words: Mapping[int, float]
-    sessions: Mapping[int, float]
-    meaning: Mapping[int, float] = field(default_factory=dict)
-    now: int = 0
-    best: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "best", max(self.words.values(), default=0.0) or 1.0)
+    superseded: float = -0.4
 
 
 DEFAULT = Weights()
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of the candidates: BM25 by document, and the best of it by session; of turns BM25 of the
+    prompt, and of what the agent wrote (its events); nearness in meaning with the neighbours, in standard
+    deviations, and of the document alone, as a cosine."""
+
+    words: Mapping[int, float]
+    sessions: Mapping[int, float]
+    meaning: Mapping[int, float] = field(default_factory=dict)
+    now: int = 0
+    cosines: Mapping[int, float] = field(default_factory=dict)
+    prompts: Mapping[Turn, float] = field(default_factory=dict)
+    said: Mapping[Turn, float] = field(default_factory=dict)
+
+    @property
+    def best(self) -> float:
+        return _most(self.words)
+
+
+def _most(values: Mapping[object, float] | Mapping[int, float] | Mapping[Turn, float]) -> float:
+    return max(values.values(), default=0.0) or 1.0
+
+
 def points(
-    document: Document, question: Question, evidence: Evidence, weights: Weights = DEFAULT
-) -> dict[str, float]:
-    """What speaks for a document and against it, by name. Their sum is its score."""
+    documents: Iterable[Document],
+    question: Question,
+    evidence: Evidence,
+    weights: Weights = DEFAULT,
+) -> list[dict[str, float]]:
+    """What speaks for each document and against it, by name. The sum is its score."""
     words, best = evidence.words, evidence.best
-    named = document.labels & question.names if question.names else ()
-    age = max(0, evidence.now - document.at)
-    return {
-        "words": weights.words * words.get(document.id, 0.0) / best,
-        "words before it": weights.previous * words.get(document.previous or 0, 0.0) / best,
-        "words after it": weights.next * words.get(document.next or 0, 0.0) / best,
-        "its session": weights.session * evidence.sessions.get(document.session_id, 0.0) / best,
-        "meaning": weights.meaning * evidence.meaning.get(document.id, 0.0),
-        "names": weights.names * len(named) / len(question.names) if named else 0.0,
-        "time": weights.times * _time(document, question) if question.mentions else 0.0,
-        "answers": weights.answers * _answers(document, question),
-        "recent": weights.recent * 0.5 ** (age / HALF_YEAR),
-        "pinned": weights.pinned * document.pinned,
-        "a question": weights.asks * document.asks,
-        "a prompt": weights.prompt * (document.kind == PROMPT),
-        "doubted": weights.doubted * document.doubted,
-        "superseded": weights.superseded * document.superseded,
-        "the user's words": weights.by_user * document.by_user,
-        "a dead end": weights.dead_end * document.dead_end,
-    }
+    best_said, best_cosine = _most(evidence.said), _most(evidence.cosines)
+
+    def of(document: Document) -> dict[str, float]:
+        turn = document.session_id, document.turn
+        named = document.labels & question.names if question.names else ()
+        age = max(0, evidence.now - document.at)
+        cosine = max(0.0, evidence.cosines.get(document.id, 0.0))
+        return {
+            "words": weights.words * words.get(document.id, 0.0) / best,
+            "words before it": weights.previous * words.get(document.previous or 0, 0.0) / best,
+            "its session": weights.session * evidence.sessions.get(turn[0], 0.0) / best,
+            "its prompt": weights.prompt * evidence.prompts.get(turn, 0.0) / best,
+            "its turn": weights.said * evidence.said.get(turn, 0.0) / best_said,
+            "meaning": weights.meaning * evidence.meaning.get(document.id, 0.0),
+            "meaning by itself": weights.own * cosine / best_cosine,
+            "names": weights.names * len(named) / len(question.names) if named else 0.0,
+            "time": weights.times * _time(document, question) if question.mentions else 0.0,
+            "answers": weights.answers * _answers(document, question),
+            "recent": weights.recent * 0.5 ** (age / HALF_YEAR),
+            "pinned": weights.pinned * document.pinned,
+            "a question": weights.asks * document.asks,
+            "a prompt": weights.is_prompt * (document.kind == PROMPT),
+            "doubted": weights.doubted * document.doubted,
+            "superseded": weights.superseded * document.superseded,
+        }
+
+    return [of(each) for each in documents]
 
 
 def reasons(
@@ -98,7 +116,7 @@ def reasons(
     return tuple(sorted(found, key=lambda reason: -abs(reason.points)))
 
 
-def session_bests(documents: list[Document], words: Mapping[int, float]) -> dict[int, float]:
+def session_bests(documents: Iterable[Document], words: Mapping[int, float]) -> dict[int, float]:
     """A session is as near as the best thing in it, or as its own titles are."""
     best: dict[int, float] = defaultdict(float)
     for each in documents:
@@ -126,10 +144,6 @@ def _answers(document: Document, question: Question) -> bool:
     return counts or (question.asks_when and document.says_when)
 
 
-SAME = 0.8  # Jaccard similarity of the words of two results
-FEWEST_WORDS = 4  # shorter texts are not compared
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     """A candidate with its points. `words`: BM25; `meaning`: in standard deviations, 0 without vectors."""
@@ -141,35 +155,27 @@ class Found:
     meaning: float
 
 
-def fold(store: Store, found: Sequence[Found]) -> list[tuple[Found, tuple[int, ...]]]:
-    """All of them, best first, each with the ids of the duplicates behind it.
-
-    Two that are the same share a word among the rarest fifth of either's (prefix filtering): only those are
-    compared."""
-    texts = store.index.document_words(each.document.id for each in found)
-    sets = [frozenset(texts.get(each.document.id, "").split()) for each in found]
-    spread = Counter(chain.from_iterable(sets))
-    order = {word: n for n, (word, _) in enumerate(sorted(spread.items(), key=itemgetter(1)))}
-    kept: list[tuple[Found, frozenset[str], list[int]]] = []
-    by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for each, words in zip(found, sets, strict=True):
-        size = len(words) - ceil(SAME * len(words)) + 1
-        rarest = sorted(words, key=order.__getitem__)[:size]
-        keys = [(each.document.kind, word) for word in rarest if spread[word] > 1]
-        others = sorted({number for key in keys for number in by_word[key]})
-        same = next((kept[n][2] for n in others if _is_same(words, kept[n][1])), None)
-        if same is not None:
-            same.append(each.document.source)
-            continue
-        for key in keys:
-            by_word[key].append(len(kept))
-        kept.append((each, words, []))
-    return [(each, tuple(same)) for each, _, same in kept]
+def relevance(
+    found: Sequence[Found], question: Question, texts: Mapping[int, str], documents: int
+) -> list[tuple[float, float]]:
+    """How near each is to a question, comparable between questions and stores: BM25 as it would be in a store
+    of any size (rare words count more in a large one), and meaning; the more the larger a share of the
+    question's rare words it has, which comes second. `texts`: as they are indexed, by document."""
+    size = math.log(2 + documents) * max(1.0, math.sqrt(len(question.weights) / USUAL_TERMS))
+    shares = [share(texts.get(each.document.id, "").split(), question) for each in found]
+    return [
+        ((0.5 + part) * (each.words / size + BY_MEANING * each.meaning), part)
+        for each, part in zip(found, shares, strict=True)
+    ]
 
 
-def _is_same(words: frozenset[str], others: frozenset[str]) -> bool:
-    small, large = sorted((len(words), len(others)))
-    if small < FEWEST_WORDS or small < SAME * large:
-        return False
-    shared = len(words & others)
-    return shared >= SAME * (small + large - shared)
+def share(words: Iterable[str], question: Question) -> float:
+    """Of the question's words, by their weights, which of them are among these."""
+    have, weights = stems(words), question.weights
+    shared = sum(weights[term] for term in weights if not have.isdisjoint(stems([term])))
+    return shared / (sum(weights.values()) or 1.0)
+
+
+def nearness(found: Found, documents: int) -> float:
+    """The same for a text whose words are not all wanted, such as the name of a branch."""
+    return found.words / math.log(2 + documents) + BY_MEANING * found.meaning

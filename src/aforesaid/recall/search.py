@@ -6,8 +6,12 @@ so.
 
 import threading
 import time
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from heapq import nsmallest
+from itertools import chain
+from math import ceil
 from typing import TYPE_CHECKING
 
 from aforesaid import log
@@ -29,12 +33,12 @@ from aforesaid.model.search import (
     Query,
 )
 from aforesaid.recall import rank
-from aforesaid.recall.excerpts import excerpt
+from aforesaid.recall.excerpts import excerpt, without_marks
 from aforesaid.recall.question import LONGEST, Question, understand
-from aforesaid.recall.rank import Found, fold
+from aforesaid.recall.rank import Found
 from aforesaid.recall.render import FULL, render_item
 from aforesaid.store.store import Store
-from aforesaid.terms import query_terms
+from aforesaid.terms import index_text, query_terms
 from aforesaid.text import one_line, tokens
 
 if TYPE_CHECKING:
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
 BY_WORDS, BY_MEANING, BESIDE, BY_TIME = 120, 60, 15, 60  # candidates
 COUNTED = 300  # candidates by words of a search, whose results are counted
 FEW = 50  # documents
+SAID = 150  # events by words
 BESIDE_GOOD = 0.5  # of the best match
 LATEST = 2**62
 WITHIN = 300_000
@@ -51,6 +56,12 @@ LEVEL_KINDS = {"sessions": (SESSION,), "summaries": (SUMMARY,), "facts": (OBSERV
 # Without a word in common a finding must be near in meaning: in standard deviations, since there is always a
 # nearest, and as a cosine.
 UNLIKE, UNRELATED = 1.5, 0.25
+ALMOST_EQUAL = 0.5  # the cosine that is needed where no word of the question is known
+SAME = 0.8  # Jaccard similarity of the words of two results
+FEWEST_WORDS = 4  # shorter texts are not compared
+LEADING = 0.5  # of the words of a prompt that an observation takes the place of
+SHOWN_BY_EVENT, ALL_WORDS = 0.5, 0.9
+WEAK, BEST = 1.0, 10  # relevance below which no result answers, and how many are looked at
 
 
 class Searcher:
@@ -83,7 +94,7 @@ class Searcher:
             more = len(events) > limit
             return Answer(tuple(events[:limit]), None, len(events), complete=not more), []
         question, candidates, without, complete = self._candidates(query.text, filters)
-        results = fold(self._store, candidates)
+        results = self._fold(_one_per_turn(candidates))
         total = len(results)
         found = _to_hits(self._store, results[:limit], question)
         if query.level == "facts":
@@ -96,8 +107,51 @@ class Searcher:
             events = self._event_hits(query, terms, limit)
             found = [*events, *found][:limit]
             total += len(events)
-        documents = [each.document for each, _ in results]
-        return Answer(tuple(found), without, total, complete), documents
+        best = [each for each, _ in results[:BEST]]
+        is_weak = self._is_weak(best, [each for each in found if each.kind == EVENT], question)
+        answer = Answer(tuple(found), without, total, complete, is_weak)
+        return answer, [each.document for each, _ in results]
+
+    def _is_weak(self, best: list[Found], events: list[Hit], question: Question) -> bool:
+        """Whether nothing is near; of events, whether none shows half of the question's rare words."""
+        if self.how_many(None) < FEW or not (best or events):
+            return False
+        if not best:
+            said = (index_text(without_marks(each.excerpt)).split() for each in events)
+            return max(rank.share(words, question) for words in said) < SHOWN_BY_EVENT
+        if any(rank.in_named_time(each.document, question) for each in best):
+            return False
+        near = self.relevance(best, question)
+        return max(near)[0] < WEAK and max(share for _, share in near) < ALL_WORDS
+
+    def relevance(self, found: Sequence[Found], question: Question) -> list[tuple[float, float]]:
+        """Of each, and the share of the question's words that it has."""
+        texts = self._store.index.document_words(each.document.id for each in found)
+        return rank.relevance(found, question, texts, self.how_many(None))
+
+    def _fold(self, found: Sequence[Found]) -> list[tuple[Found, tuple[int, ...]]]:
+        """All of them, each with the ids of those behind it that say the same.
+
+        Two that do share a word among the rarest fifth of either's (prefix filtering): only those are
+        compared."""
+        texts = self._store.index.document_words(each.document.id for each in found)
+        sets = [frozenset(texts.get(each.document.id, "").split()) for each in found]
+        spread = Counter(chain.from_iterable(sets))
+        kept: list[tuple[Found, frozenset[str], list[int]]] = []
+        by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for each, words in zip(found, sets, strict=True):
+            size = len(words) - ceil(SAME * len(words)) + 1
+            rarest = nsmallest(size, words, key=lambda word: (spread[word], word))
+            keys = [(each.document.kind, word) for word in rarest if spread[word] > 1]
+            others = sorted({number for key in keys for number in by_word[key]})
+            same = next((kept[n][2] for n in others if _is_same(words, kept[n][1])), None)
+            if same is not None:
+                same.append(each.document.source)
+                continue
+            for key in keys:
+                by_word[key].append(len(kept))
+            kept.append((each, words, []))
+        return [(each, tuple(same)) for each, _, same in kept]
 
     def _candidates(
         self, text: str, filters: Filters
@@ -145,16 +199,24 @@ class Searcher:
         part = None if within is None else within | words.keys()
         wanted = [each for each in documents if _takes_part(each, filters, part)]
         keys = [each.id for each in wanted]
-        evidence = rank.Evidence(words, sessions, meaning.of(keys) if meaning else {}, now)
         cosines = meaning.cosines(keys) if meaning else {}
+        near = UNRELATED if question.known else ALMOST_EQUAL
         alike = UNLIKE if len(cosines) > FEW else 0.0  # of a few, none stands out
+        evidence = rank.Evidence(
+            words,
+            sessions,
+            meaning.of(keys) if meaning else {},
+            now,
+            cosines,
+            {(d.session_id, d.turn): words.get(d.id, 0.0) for d in documents if d.kind == PROMPT},
+            store.index.match_turns(question.terms, filters, SAID),
+        )
         found = []
-        for document in wanted:
-            points = rank.points(document, question, evidence, self._weights)
-            near = (words.get(document.id, 0.0), evidence.meaning.get(document.id, 0.0))
-            each = Found(document, points, sum(points.values()), *near)
-            named = rank.in_named_time(document, question)
-            if named or _is_found(each, evidence, cosines, alike):
+        given = rank.points(wanted, question, evidence, self._weights)
+        for document, points in zip(wanted, given, strict=True):
+            known = (words.get(document.id, 0.0), evidence.meaning.get(document.id, 0.0))
+            each = Found(document, points, sum(points.values()), *known)
+            if rank.in_named_time(document, question) or _is_found(each, evidence, alike, near):
                 found.append(each)
         found.sort(
             key=lambda one: (-one.score, -one.document.at, one.document.kind, one.document.source)
@@ -249,16 +311,44 @@ def _takes_part(document: Document, filters: Filters, within: frozenset[int] | N
     )
 
 
-def _is_found(
-    each: Found, evidence: rank.Evidence, cosines: Mapping[int, float], alike: float
-) -> bool:
+def _is_found(each: Found, evidence: rank.Evidence, alike: float, near: float) -> bool:
     """It shares a word, or means nearly the same, or stands beside what was meant: an answer may have no word
     of its question. A prompt answers nothing."""
     document = each.document
-    if each.words > 0 or (each.meaning >= alike and cosines.get(document.id, 0.0) >= UNRELATED):
+    if each.words > 0:
+        return True
+    if each.meaning >= alike and evidence.cosines.get(document.id, 0.0) >= near:
         return True
     beside = max(evidence.words.get(key or 0, 0.0) for key in (document.previous, document.next))
-    return document.kind != PROMPT and beside >= BESIDE_GOOD * evidence.best
+    return document.kind != PROMPT and beside > 0 and beside >= BESIDE_GOOD * evidence.best
+
+
+def _one_per_turn(found: Sequence[Found]) -> list[Found]:
+    """Where an observation of a turn was found, it takes the place of its summary and its prompt; else the
+    summary that of the prompt."""
+    leads: dict[tuple[int, int], Found] = {}
+    for kind in (OBSERVATION, SUMMARY):
+        for each in found:
+            if each.document.kind == kind and each.document.turn:
+                leads.setdefault((each.document.session_id, each.document.turn), each)
+    shown: dict[int, Found] = {}
+    for each in found:
+        document = each.document
+        lead = each
+        if document.turn and document.kind != OBSERVATION:
+            lead = leads.get((document.session_id, document.turn), each)
+        if lead.document.superseded or lead.words < LEADING * each.words:
+            lead = each
+        shown.setdefault(lead.document.id, lead)
+    return list(shown.values())
+
+
+def _is_same(words: frozenset[str], others: frozenset[str]) -> bool:
+    small, large = sorted((len(words), len(others)))
+    if small < FEWEST_WORDS or small < SAME * large:
+        return False
+    shared = len(words & others)
+    return shared >= SAME * (small + large - shared)
 
 
 NOT_INDEXED = "(what it says is not indexed)"
@@ -312,10 +402,8 @@ def _to_hits(
     store: Store, best: Sequence[tuple[Found, tuple[int, ...]]], question: Question
 ) -> list[Hit]:
     hits: list[Hit] = []
-    keys = [(each.document.kind, each.document.source) for each, _ in best]
-    texts = store.index.document_texts(keys)
-    for key, (each, same) in zip(keys, best, strict=True):
-        if text := texts.get(key):
+    for each, same in best:
+        if text := store.index.document_text(each.document.kind, each.document.source):
             hit = _hit(store, each.document, text, question.terms)
             reasons = rank.reasons(each.points, each.document, question)
             hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))

@@ -92,16 +92,12 @@ class Events(Part):
     def _stored(self, name: str, **values: object) -> list[StoredEvent]:
         return stored(self._db.each("events", name, **values))
 
-    def for_prompt(self, session_id: int, number: int) -> list[StoredEvent]:
-        return self._stored("of_prompt", session_id=session_id, prompt_number=number)
-
-    def stops(self, session_id: int, number: int) -> list[StoredEvent]:
-        """The last messages of a turn; most turns have one."""
-        return self._stored("stops_of_prompt", session_id=session_id, prompt_number=number)
-
-    def messages(self, session_id: int, number: int) -> list[StoredEvent]:
-        """What the agent wrote between the tool calls of a turn."""
-        return self._stored("messages_of_prompt", session_id=session_id, prompt_number=number)
+    def for_prompt(
+        self, session_id: int, number: int, kind: str | None = None
+    ) -> list[StoredEvent]:
+        """`kind`: only the ends of the turn (`stop`), or what the agent wrote in it (`message`)."""
+        name = "framing_of_prompt" if kind else "of_prompt"
+        return self._stored(name, session_id=session_id, prompt_number=number, kind=kind)
 
     def last_time(self, session_id: int, number: int) -> int | None:
         turn = {"session_id": session_id, "prompt_number": number}

@@ -1,22 +1,23 @@
 """The queue: claimed by lease, acknowledged last, in the same transaction as the effect."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aforesaid.clock import DAY
 from aforesaid.model.jobs import DRAFT, MAX_TRIES, OBSERVE, Again, Fenced, Job, QueueState
-from aforesaid.model.observations import Author, Doubt, ObservationDraft, SummaryDraft, stored_type
+from aforesaid.model.observations import Author, ObservationDraft, SummaryDraft, stored_type
 from aforesaid.model.sessions import UNTITLED, SessionTitle
 from aforesaid.store.database import Connection, Part, Row
-from aforesaid.store.values import columns, file_name, joined, safe
+from aforesaid.store.values import as_json, columns, file_name, joined, safe
 
 if TYPE_CHECKING:  # an import of a file needs it, and no reader
-    from aforesaid.model.records import ObservationRecord
+    from aforesaid.model.records import ObservationRecord, SummaryRecord
 
 Values = dict[str, Any]
 LISTED = 50
-NO_BLOBS: Mapping[str, str] = {}
+Lists = dict[str, Iterable[object]]  # by the statement that adds it
 
 
 class Jobs(Part):
@@ -90,10 +91,7 @@ class Jobs(Part):
                 return None
             values = place | columns(draft) | {"origins": joined(draft.origins)}
             key = db.number("summaries", "add", **values)
-            add_files(
-                db, "summaries", key, {"read": draft.files_read, "edited": draft.files_edited}
-            )
-            add_doubts(db, "summaries", key, draft.doubts)
+            add_lists(db, "summaries", key, summary_lists(draft))
             return key
 
     def retry(self, job: Job, why: str, due_at: int) -> None:
@@ -220,50 +218,40 @@ def _add_observation(db: Connection, place: Values, draft: ObservationDraft) -> 
         "sources": joined(draft.sources),
     }
     key = db.number("observations", "add", **(place | columns(draft) | values))
-    add_parts(db, key, draft, dict(draft.blobs))
-    for event in draft.evidence:
-        whose = {"owner": key, "session_id": place["session_id"]}
-        db.run("observations", "add_event", **whose, id=event)
+    add_lists(db, "observations", key, observation_lists(draft, dict(draft.blobs)))
+    evidence = {"items": json.dumps(draft.evidence), "session_id": place["session_id"]}
+    db.run("observations", "add_events", owner=key, **evidence)
     return key
 
 
-def add_parts(
-    db: Connection,
-    owner: int,
-    source: "ObservationDraft | ObservationRecord",
-    blobs: Mapping[str, str],
+def add_lists(
+    db: Connection, topic: str, owner: int, lists: Mapping[str, Iterable[object]]
 ) -> None:
-    """The lists of an observation, from a draft or a record."""
+    for name, items in lists.items():
+        db.run(topic, f"add_{name}", owner=owner, items=as_json(items))
+
+
+def observation_lists(
+    source: "ObservationDraft | ObservationRecord", blobs: Mapping[str, str]
+) -> Lists:
+    """`blobs`: what git calls the content that its files had."""
     files = {"read": source.files_read, "modified": source.files_modified}
-    add_words(db, owner, source.facts, source.concepts)
-    add_files(db, "observations", owner, files, blobs)
-    add_doubts(db, "observations", owner, source.doubts)
+    return {
+        "facts": source.facts,
+        "concepts": source.concepts,
+        "files": [
+            (path, file_name(path), role, blobs.get(path)) for role in files for path in files[role]
+        ],
+        "doubts": [(doubt.part, doubt.reason) for doubt in source.doubts],
+    }
 
 
-def add_words(db: Connection, owner: int, facts: Iterable[str], concepts: Iterable[str]) -> None:
-    for ordinal, fact in enumerate(facts):
-        db.run("observations", "add_fact", owner=owner, ordinal=ordinal, text=fact)
-    for concept in concepts:
-        db.run("observations", "add_concept", owner=owner, concept=concept)
-
-
-def add_files(
-    db: Connection,
-    topic: str,
-    owner: int,
-    files: Mapping[str, Iterable[str]],
-    blobs: Mapping[str, str] = NO_BLOBS,
-) -> None:
-    """Paths by role, and what git calls the content that they had."""
-    for role, paths in files.items():
-        for path in paths:
-            file = {"path": path, "name": file_name(path), "role": role, "blob": blobs.get(path)}
-            db.run(topic, "add_file", owner=owner, **file)
-
-
-def add_doubts(db: Connection, topic: str, owner: int, doubts: Iterable[Doubt]) -> None:
-    for ordinal, doubt in enumerate(doubts):
-        db.run(topic, "add_doubt", owner=owner, ordinal=ordinal, **columns(doubt))
+def summary_lists(source: "SummaryDraft | SummaryRecord") -> Lists:
+    files = {"read": source.files_read, "edited": source.files_edited}
+    return {
+        "files": [(path, role) for role in files for path in files[role]],
+        "doubts": [(doubt.part, doubt.reason) for doubt in source.doubts],
+    }
 
 
 def _link(

@@ -13,7 +13,6 @@ from typing import Any
 
 from aforesaid.model.jobs import Job
 from aforesaid.model.observations import (
-    Doubt,
     HiddenObservation,
     Merge,
     Observation,
@@ -24,7 +23,7 @@ from aforesaid.model.observations import (
 from aforesaid.model.search import Filters, KnownFile, SharedName
 from aforesaid.model.sessions import TOP, Cursor, ObservationRow
 from aforesaid.store.database import Connection, Database, Part, Row
-from aforesaid.store.jobs import add_doubts, add_words
+from aforesaid.store.jobs import add_lists
 from aforesaid.store.search_index import Index
 from aforesaid.store.values import columns, escaped, file_name, match_any, read
 from aforesaid.terms import query_terms
@@ -233,7 +232,8 @@ class Observations(Part):
             _stand_alone(db, observation_id)
             kind = stored_type(draft.type)
             _set_words(db, observation_id, columns(draft) | {"type": kind, "edited": 1})
-            add_words(db, observation_id, draft.facts, draft.concepts)
+            lists = {"facts": draft.facts, "concepts": draft.concepts}
+            add_lists(db, "observations", observation_id, lists)
             return True
 
     def undo_edit(self, observation_id: int) -> bool:
@@ -244,9 +244,8 @@ class Observations(Part):
                 return False
             before = json.loads(edit["before"])
             _set_words(db, observation_id, before["texts"])
-            add_words(db, observation_id, before["facts"], before["concepts"])
-            doubts = (Doubt(*each) for each in before["doubts"])
-            add_doubts(db, "observations", observation_id, doubts)
+            lists = {part: before[part] for part in PARTS}
+            add_lists(db, "observations", observation_id, lists)
             if db.row("merges", "one", id=observation_id) is None:
                 _fold_again(db, observation_id, before["repeats"])
             db.run("observations", "drop_edit", id=edit["id"])
@@ -311,19 +310,13 @@ class Observations(Part):
             _fold_again(db, observation_id, row["was"])
             return read(Merge, row)
 
-    def hidden(self, project_id: int) -> list[HiddenObservation]:
-        """The latest first."""
-        return self._db.all(HiddenObservation, "hidden", "of_project", project_id=project_id)
-
-    def hidden_page(
-        self, project_ids: Iterable[int], before: Cursor | None, limit: int
+    def hidden(
+        self, project_ids: Iterable[int], before: Cursor | None = None, limit: int = -1
     ) -> list[HiddenObservation]:
-        """The latest first, of these projects; the cursor is (at, observation_id)."""
+        """The latest first, of these projects; the cursor is (at, observation_id). -1: all."""
         at, key = before or TOP
-        ids = json.dumps(list(project_ids))
-        return self._db.all(
-            HiddenObservation, "hidden", "page", project_ids=ids, at=at, id=key, limit=limit
-        )
+        page = {"project_ids": json.dumps(list(project_ids)), "at": at, "id": key, "limit": limit}
+        return self._db.all(HiddenObservation, "hidden", "page", **page)
 
     def get_hidden(self, observation_id: int) -> HiddenObservation | None:
         return self._db.one(HiddenObservation, "hidden", "one", id=observation_id)

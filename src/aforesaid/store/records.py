@@ -37,10 +37,10 @@ from aforesaid.model.records import (
 )
 from aforesaid.repository import find_owner
 from aforesaid.store.database import Connection, Part, Row, translate
-from aforesaid.store.jobs import add_doubts, add_files, add_parts
+from aforesaid.store.jobs import add_lists, observation_lists, summary_lists
 from aforesaid.store.projects import known_in
 from aforesaid.store.requests import pack_reply, unpack_reply
-from aforesaid.store.values import columns, pack, read, unpack
+from aforesaid.store.values import as_json, columns, pack, read, unpack
 from aforesaid.text import sqlite_safe
 
 Values = dict[str, Any]
@@ -301,9 +301,10 @@ class _Import:
         values |= {"prompt_number": number, "type": kind}
         values["ordinal"] = self._db.number("transfer", "next_ordinal", **values)
         key = self._db.number("transfer", "add_observation", **values)
-        add_parts(self._db, key, record, {found.path: found.blob for found in record.blobs})
-        for event in record.evidence:
-            self._db.run("transfer", "add_evidence", **values, observation_id=key, key=event)
+        blobs = {found.path: found.blob for found in record.blobs}
+        add_lists(self._db, "observations", key, observation_lists(record, blobs))
+        keys = as_json(record.evidence)
+        self._db.run("transfer", "add_evidence", **values, observation_id=key, keys=keys)
         self._db.run("transfer", "note_moved", **links, id=key)
         return True
 
@@ -312,9 +313,7 @@ class _Import:
         row = self._db.row("summaries", "add", **values, origins=None)
         if row is None:
             return False
-        files = {"read": record.files_read, "edited": record.files_edited}
-        add_files(self._db, "summaries", row["id"], files)
-        add_doubts(self._db, "summaries", row["id"], record.doubts)
+        add_lists(self._db, "summaries", row["id"], summary_lists(record))
         return True
 
     def _add_request(self, _record: RequestRecord, values: Values) -> bool:

@@ -30,7 +30,7 @@ from aforesaid.model.search import (
 )
 from aforesaid.store.database import Connection, Database, Part, Row
 from aforesaid.store.events import stored_event
-from aforesaid.store.values import MOST_TERMS, file_name, match_any, unpacked
+from aforesaid.store.values import MOST_TERMS, file_name, match_any, read, unpacked
 from aforesaid.terms import index_text, name_term
 
 LONGEST = 20_000  # characters of one thing that are indexed; what is longer is a pasted file
@@ -124,7 +124,7 @@ class Index(Part):
             return None
         texts = []
         for row in rows:
-            found = self.document_source(row["kind"], row["source"])
+            found = self._read_document(row["kind"], row["source"])
             texts.append(found.plain if found else "")
         vectors = self._vectors(texts)
         if vectors is None:
@@ -133,20 +133,16 @@ class Index(Part):
             self._add_vectors(db, [row["id"] for row in rows], vectors)
         return int(rows[-1]["id"])
 
-    def document_source(self, kind: str, source: int) -> DocumentText | None:
-        """What there is to find of a row, read again."""
-        with self._db.reading() as db:
-            return read_document(db, kind, source)
-
     def update_observations(self) -> None:
         """All of them, now: who looks for likeness must not miss one that waits."""
         while self._db.writer is not None and self._db.row("index", "observations_wait"):
             self.update(AT_ONCE)
 
-    def health(self) -> IndexHealth:
-        name = self._encoder.name if self._encoder else None
+    def health(self, encoder: str | None = None) -> IndexHealth:
+        """`encoder`: whose vectors count, where the index has none of its own."""
+        name = encoder or (self._encoder.name if self._encoder else None)
         row = self._db.only("index", "health", encoder=name or "")
-        return IndexHealth(row["documents"], row["vectors"], row["waiting"], name)
+        return read(IndexHealth, row, encoder=name)
 
     def reset(self) -> int:
         """All of it will be made again. How much there is to do."""
@@ -170,14 +166,14 @@ class Index(Part):
         """In order, up to the first whose content was replaced since it was read."""
         last = 0
         with self._db.transaction() as db:
-            for read in texts:
-                each, event = read.unread, read.unread.event
+            for found in texts:
+                each, event = found.unread, found.unread.event
                 seen = {"event_id": event.id, "content_hash": each.content_hash}
                 if db.row("index", "as_read", **seen) is None:
                     break
                 last = event.id
-                db.run("index", "set_origin", event_id=last, origin=read.origin)
-                if not read.text:
+                db.run("index", "set_origin", event_id=last, origin=found.origin)
+                if not found.text:
                     continue
                 owner = {"project_id": each.project_id, "session_id": event.session_id}
                 about = owner | {"agent": each.agent, "at": event.at}
@@ -185,8 +181,8 @@ class Index(Part):
                     "event_id": last,
                     "project_id": each.project_id,
                     "scope": " ".join(scope(about, "event", None)),
-                    "words": index_text(read.text),
-                    "text": read.text,
+                    "words": index_text(found.text),
+                    "text": found.text,
                 }
                 db.run("index", "add_event_text", **values)
             if last:
@@ -312,28 +308,35 @@ class Index(Part):
         return {row["id"]: row["words"] for row in self._db.rows("search", "texts", ids=_json(ids))}
 
     def document_text(self, kind: str, source: int) -> FoundText | None:
-        found = self.document_source(kind, source)
-        if found is None:
-            return None
-        return FoundText(found.title, found.body, found.row["type"], found.files)
+        """None: it is gone."""
+        found = self._read_document(kind, source)
+        return found and FoundText(found.title, found.body, found.row["type"], found.files)
 
-    def document_texts(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], FoundText]:
-        """Of many, by kind and number; what is gone is left out."""
-        found = ((each, self.document_text(*each)) for each in wanted)
-        return {each: text for each, text in found if text is not None}
+    def _read_document(self, kind: str, source: int) -> DocumentText | None:
+        with self._db.reading() as db:
+            return read_document(db, kind, source)
 
     def match_events(self, terms: Sequence[str], filters: Filters, limit: int) -> list[FoundEvent]:
         """The events themselves, by any of the terms, best first."""
         if not terms:
             return []
-        scope = replace(filters, kinds=(), types=(), concepts=(), files=())
-        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(scope)])
+        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
         found: list[FoundEvent] = []
         for key, score in self._db.rows("search", "events", match=match, limit=limit * OVER):
             row = self._db.row("search", "event", id=key)
             if row is not None and _in_time(row["at"], filters) and len(found) < limit:
                 found.append(FoundEvent(**dict(row), score=score))
         return found
+
+    def match_turns(
+        self, terms: Sequence[str], filters: Filters, limit: int
+    ) -> dict[tuple[int, int | None], float]:
+        """Turns, by session and number, in which the agent wrote any of the terms, with their BM25 score."""
+        if not terms:
+            return {}
+        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
+        rows = self._db.rows("search", "said", match=match, limit=limit)
+        return {(row[0], row[1]): row[2] for row in rows}
 
     def find_document(self, kind: str, source: int) -> int | None:
         return self._db.value(int, "search", "document_of", kind=kind, source=source)
@@ -365,15 +368,6 @@ class Index(Part):
             [found[key] for key in reversed(earlier) if key in found],
             [found[key] for key in later if key in found],
         )
-
-    def count_vectors(self) -> dict[str, int]:
-        """By encoder."""
-        rows = self._db.rows("lookups", "how_many_vectors")
-        return {row["encoder"]: row["number"] for row in rows}
-
-    def count_unread_events(self) -> int:
-        """Whose texts are still to be indexed."""
-        return self._db.number("lookups", "how_many_events_unread")
 
 
 def scope(row: Row | Mapping[str, Any], kind: str, type_: str | None) -> Iterable[str]:
@@ -451,6 +445,11 @@ def _clauses(filters: Filters) -> list[str]:
     return [f"scope : ({match_any(terms)})" for terms in (*found, _months(filters)) if terms]
 
 
+def _of_events(filters: Filters) -> Filters:
+    """Without what events do not have."""
+    return replace(filters, kinds=(), types=(), concepts=(), files=())
+
+
 def _in_time(at: int, filters: Filters) -> bool:
     return (filters.since is None or at >= filters.since) and (
         filters.until is None or at < filters.until
@@ -474,8 +473,8 @@ def _json(ids: Iterable[int]) -> str:
 
 
 def _document(row: Row) -> Document:
-    """By place: looking up seventeen names in a row takes longer than finding it."""
+    """By place: looking up many names in a row takes longer than finding it."""
     values = [*row]
-    values[6:14] = map(bool, values[6:14])
-    values[14] = frozenset(values[14].split())
+    values[6:12] = map(bool, values[6:12])
+    values[12] = frozenset(values[12].split())
     return Document._make(values)

@@ -78,21 +78,17 @@ class Sessions(Part):
         project_id: int | None = None,
         agent: str | None = None,
         status: str | None = None,
+        since: int = 0,
+        until: int = TOP[0],
     ) -> list[Session]:
-        """The latest first; the cursor is (last_event_at, id)."""
+        """Those that something happened in, the latest first; the cursor is (last_event_at, id)."""
+        at, key = before or TOP
         name = "sessions_of_status" if status else "sessions_anywhere"
         if project_id is not None:
             name = "sessions_of_project"
-        given = {"project_id": project_id, "status": status, "agent": agent}
-        return self._sessions_behind(name, before, limit=limit, **given)
-
-    def in_period(
-        self, project_id: int | None, since: int, until: int, before: Cursor | None, limit: int
-    ) -> list[Session]:
-        """Those that something happened in, the latest first; the cursor as above."""
-        name = "sessions_of_period" + ("_anywhere" if project_id is None else "")
-        period = {"project_id": project_id, "since": since, "until": until}
-        return self._sessions_behind(name, before, limit=limit, **period)
+        wanted = {"project_id": project_id, "status": status, "agent": agent}
+        period = {"since": since, "until": until, "at": at, "id": key}
+        return self._db.all(Session, "listings", name, **wanted, **period, limit=limit)
 
     def observation_types(self, ids: Iterable[int]) -> Mapping[int, Mapping[str, int]]:
         """How many observations of each type, by session."""
@@ -123,10 +119,6 @@ class Sessions(Part):
             for what in HAPPENINGS
         }
         return {what: [*map(ActivityCount._make, rows)] for what, rows in found.items()}
-
-    def _sessions_behind(self, name: str, before: Cursor | None, **values: Any) -> list[Session]:
-        at, key = before or TOP
-        return self._db.all(Session, "listings", name, at=at, id=key, **values)
 
     def prompt_by_id(self, prompt_id: int) -> Prompt | None:
         return self._db.one(Prompt, "lookups", "prompt", id=prompt_id)

@@ -51,11 +51,8 @@ def read(kind: type[T], row: Row | Mapping[str, Any], **more: Any) -> T:
 def _readers(kind: Any) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
     """Its fields, and what makes their value of a column's; None: the value is the column's."""
     hints = get_type_hints(kind)
-    return tuple((name, _reader(name, hints[name])) for name in _field_names(kind))
-
-
-def _field_names(kind: Any) -> Iterable[str]:
-    return getattr(kind, "_fields", None) or (part.name for part in fields(kind))
+    names = getattr(kind, "_fields", None) or [part.name for part in fields(kind)]
+    return tuple((name, _reader(name, hints[name])) for name in names)
 
 
 def _reader(name: str, hint: Any) -> Callable[[Any], Any] | None:
@@ -74,6 +71,17 @@ def _reader(name: str, hint: Any) -> Callable[[Any], Any] | None:
         return lambda text: tuple(json.loads(text))
     make = tuple if get_origin(item) is tuple else lambda pair: item(*pair)
     return lambda text: tuple(map(make, json.loads(text)))
+
+
+def as_json(items: Iterable[object]) -> str:
+    """Texts, or tuples with texts, for `json_each`."""
+
+    def safe_item(item: object) -> object:
+        if isinstance(item, tuple | list):
+            return [*map(safe_item, item)]
+        return sqlite_safe(item) if isinstance(item, str) else item
+
+    return json.dumps([*map(safe_item, items)])
 
 
 def safe(text: str | None) -> str | None:

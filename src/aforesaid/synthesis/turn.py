@@ -63,9 +63,9 @@ def build_turn(
     prompt = store.sessions.prompt(*turn)
     first = store.sessions.prompt(job.session_id, 1)
     written = store.observations.for_prompt(*turn)
-    ends = _parse_events(agent, session.project_dir, store.events.stops(*turn))
+    ends = _parse_events(agent, session.project_dir, store.events.for_prompt(*turn, "stop"))
     last = [e.event.what.last_message for e in ends if isinstance(e.event.what, TurnEnded)]
-    said = _parse_events(agent, session.project_dir, store.events.messages(*turn))
+    said = _parse_events(agent, session.project_dir, store.events.for_prompt(*turn, "message"))
     latest = store.events.last_time(*turn)
     return Turn(
         project=project.name,

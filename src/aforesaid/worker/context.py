@@ -20,7 +20,7 @@ from aforesaid.worker.projects import ProjectFinder
 from aforesaid.worker.web import Notifier
 
 DOCTOR_PREFIX = "doctor-"  # sessions of `aforesaid doctor`: they cost nothing and are removed
-FAULT_SECONDS = 30.0  # before the next try, after the store or the disk refused
+FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
 LONGEST_WAIT = 1.0  # seconds that background work yields: a hook has given up by then
 
 
@@ -133,6 +133,7 @@ class Loop:
         self._wake.set()
 
     def run(self) -> None:
+        pause, longest = FAULT_SECONDS
         while not self.context.stopping.is_set():
             self._wake.clear()
             try:
@@ -140,10 +141,16 @@ class Loop:
                 self.context.note_fault(self.name, None)
                 with self._lock:
                     self._busy = self._wake.is_set()
+                pause = FAULT_SECONDS[0]
+                self._wake.wait(wait)
             except Exception as error:
                 self.context.note_fault(self.name, error)
-                wait = FAULT_SECONDS
-            self._wake.wait(wait)
+                self.failed(error)
+                self.context.stopping.wait(pause)
+                pause = min(pause * 2, longest)
 
     def turn(self) -> float | None:
         raise NotImplementedError
+
+    def failed(self, error: Exception) -> None:
+        """What `turn` has raised."""

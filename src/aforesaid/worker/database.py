@@ -1,22 +1,24 @@
-"""Opens the database, and recovers it first if it is damaged. What recovery needs is loaded only then."""
+"""The database as a file: opened, after recovery if it is damaged; backed up; watched for damage."""
 
 from dataclasses import replace
 
 from aforesaid import log, wiring
 from aforesaid.backups import database_state
 from aforesaid.backups.database_state import DatabaseState
-from aforesaid.backups.repository import MIGRATION, BackupRepository
-from aforesaid.clock import Clock
-from aforesaid.errors import BackupError, StoreDamaged
+from aforesaid.backups.repository import DAILY, MIGRATION, BackupRepository
+from aforesaid.clock import HOUR, Clock
+from aforesaid.errors import BackupError, NoRoom, StoreDamaged
 from aforesaid.paths import Paths
 from aforesaid.store import files
 from aforesaid.store.database import newest_version
 from aforesaid.store.store import Store
 from aforesaid.wiring import Home
+from aforesaid.worker.context import Context, Loop
 
 LOOK_SECONDS = 2.0  # hooks may be waiting for us; the next backup reads what is left
 GONE, EMPTY = "the file is gone", "the file is empty"
 DISK = "disk I/O error"  # SQLite's words
+FRESH = HOUR  # how old the first work to back up is, and a backup that is enough before a dream
 
 
 def open_database(home: Home, clock: Clock) -> Store:
@@ -93,3 +95,96 @@ def _back_up_before_migration(backups: BackupRepository, keep: int) -> None:
         backups.make(MIGRATION, keep)
     except BackupError as error:  # no room; the migration is all or nothing by itself
         log.warning("backup.skipped", error=log.cause(error))
+
+
+class BackupStopped(Exception):
+    """The worker is to end. A backup is not worth waiting for; a purge is resumed by the next worker."""
+
+
+class BackupThread(Loop):
+    """`damaged`: a new worker has to recover the database."""
+
+    name = "backups"
+    damaged = False
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._busy = False  # nothing is due until maintenance wakes it
+        self._paths, self._settings = context.paths, context.settings
+        self._store, self._clock = context.store, context.clock
+        self._backups = wiring.backup_repository(context.home, context.clock)
+        known = database_state.load(self._paths)
+        self._state = DatabaseState(cleared_at=known.cleared_at if known else 0)
+        context.store.database.on_damage = self.suspect_damage
+
+    def record_newest_event(self) -> None:
+        """So that the next worker sees if commits got lost."""
+        newest = self._store.events.newest_id()
+        if newest != self._state.events and not self.damaged:
+            self._state = replace(self._state, events=newest)
+            database_state.save(self._paths, self._state)
+
+    def record_close(self) -> None:
+        """The store was closed, and all is well."""
+        if not self.damaged and self._paths.database.exists():
+            database_state.save_closed(self._paths, self._state)
+
+    def suspect_damage(self, error: Exception) -> None:
+        """Called by any thread. Acts once: more errors follow until the worker ends."""
+        if self.damaged or not database_state.note_suspicion(
+            self._paths, log.cause(error), self._clock()
+        ):
+            return
+        self.damaged = True
+        log.warning("database.suspected", error=log.cause(error))
+        self.context.stopping.set()
+        self.context.wake_ingest.set()
+
+    def turn(self) -> None:
+        self.make_if_older(self._settings.number("backup.every_hours") * HOUR)
+
+    def make_before_dream(self) -> None:
+        self.make_if_older(FRESH)
+
+    def make_if_older(self, age: int) -> None:
+        """If the last one is, and something was written since. A failure is logged, and `doctor` reports how
+        old the last backup is."""
+        try:
+            if self._settings.number("backup.every_hours") and self._is_older(age):
+                self._make()
+        except BackupStopped:
+            log.action("backup.stopped")
+        except StoreDamaged as error:
+            self.suspect_damage(error)
+        except Exception as error:  # a file that was deleted under us, most likely
+            log.warning("backup.skipped", error=log.cause(error))
+
+    def _is_older(self, age: int) -> bool:
+        newest = next(iter(self._backups.all()), None)
+        if newest is None:
+            first_start = self._paths.lock_file.stat().st_mtime_ns // 1_000_000
+            return self._store.events.newest_id() > 0 and self._clock() - first_start >= FRESH
+        made_at = newest.manifest.made_at
+        # Readers touch what else belongs to the database.
+        written = [path for path in files.parts(self._paths.database)[:2] if path.exists()]
+        written_at = max((path.stat().st_mtime_ns for path in written), default=0) // 1_000_000
+        return self._clock() - made_at >= age and written_at > made_at
+
+    def make_replacement(self) -> str | None:
+        """Makes a backup that replaces all others. Returns its name; None without space, or if they are off.
+        Any other failure is raised, so that the others stay."""
+        if not self._settings.number("backup.every_hours"):
+            return None
+        try:
+            return self._make()
+        except NoRoom as error:
+            log.warning("backup.skipped", error=log.cause(error))
+            return None
+
+    def _make(self) -> str:
+        keep = self._settings.number("backup.keep")
+        return self._backups.make(DAILY, keep, self._between).name
+
+    def _between(self, _done: int, _total: int) -> None:
+        if not self.context.go_on():
+            raise BackupStopped

@@ -127,7 +127,7 @@ class Extractor:
                 messages.append(Message("user", prompt.text))
             elif each == number:
                 return []
-            stops = self.context.store.events.stops(session.id, each)
+            stops = self.context.store.events.for_prompt(session.id, each, "stop")
             ends = [
                 what for _, what in self._read(session, stops) if isinstance(what, events.TurnEnded)
             ]

@@ -5,7 +5,7 @@ Small steps, so that hooks and jobs get their turn between them.
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from aforesaid.agents.base import Agent
 from aforesaid.model import events
@@ -20,39 +20,29 @@ PAUSE = 0.002  # seconds between steps
 LONGEST = 4_000  # characters of an event
 
 
-@dataclass(slots=True)
-class Indexer:
-    store: Store
-    agents: Mapping[str, Agent]
+def index(
+    store: Store, agents: Mapping[str, Agent], go_on: Callable[[], bool] = lambda: True
+) -> Iterator[None]:
+    """In steps, until nothing waits."""
+    while go_on() and store.index.update(STEP):
+        yield
+    below: int | None = None
+    while go_on() and (below := store.index.encode(STEP, below=below)) is not None:
+        yield
+    while go_on() and (unread := store.index.unread_events(EVENTS)):
+        store.index.add_event_texts([_read(agents.get(each.agent), each) for each in unread])
+        yield
 
-    def run(self, go_on: Callable[[], bool] = lambda: True) -> int:
-        """Until nothing waits. In how many steps."""
-        return sum(1 for _ in self.steps(go_on))
 
-    def steps(self, go_on: Callable[[], bool]) -> Iterator[None]:
-        while go_on() and self.store.index.update(STEP):
-            yield
-        below: int | None = None
-        while go_on() and (below := self.store.index.encode(STEP, below=below)) is not None:
-            yield
-        yield from self._events(go_on)
+def _read(agent: Agent | None, unread: UnreadEvent) -> ReadEvent:
+    from aforesaid.provenance.tracker import origin_of
 
-    def _events(self, go_on: Callable[[], bool]) -> Iterator[None]:
-        while go_on() and (unread := self.store.index.unread_events(EVENTS)):
-            self.store.index.add_event_texts([self._read(each) for each in unread])
-            yield
-
-    def _read(self, unread: UnreadEvent) -> ReadEvent:
-        from aforesaid.provenance.tracker import origin_of
-
-        agent = self.agents.get(unread.agent)
-        if agent is None:
-            return ReadEvent(unread, "")
-        event = agent.parse(replace(unread.event.capture, project_dir=unread.project_dir))
-        if event is None or isinstance(event, events.Unreadable):
-            return ReadEvent(unread, "")
-        origin = origin_of(event, (unread.project_dir, unread.project_root))
-        return ReadEvent(unread, "" if unread.event.boring else event_text(event), origin)
+    capture = replace(unread.event.capture, project_dir=unread.project_dir)
+    event = agent.parse(capture) if agent else None
+    if event is None or isinstance(event, events.Unreadable):
+        return ReadEvent(unread, "")
+    origin = origin_of(event, (unread.project_dir, unread.project_root))
+    return ReadEvent(unread, "" if unread.event.boring else event_text(event), origin)
 
 
 class IndexingThread(Loop):
@@ -60,9 +50,8 @@ class IndexingThread(Loop):
 
     name = "indexing"
 
-    def __init__(self, context: Context, indexer: Indexer | None = None) -> None:
+    def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._indexer = indexer or Indexer(context.store, context.agents)
         self._asked = threading.Event()
 
     def expect_question(self) -> None:
@@ -70,12 +59,13 @@ class IndexingThread(Loop):
         self.wake()
 
     def turn(self) -> None:
+        context = self.context
         if self._asked.is_set():
             self._asked.clear()
-            self.context.searcher.warm()
-        for _ in self._indexer.steps(lambda: not self.context.stopping.is_set()):
-            self.context.stopping.wait(PAUSE)  # writers take turns
-            self.context.priority.yield_to_hooks()
+            context.searcher.warm()
+        for _ in index(context.store, context.agents, lambda: not context.stopping.is_set()):
+            context.stopping.wait(PAUSE)  # writers take turns
+            context.priority.yield_to_hooks()
 
 
 def event_text(event: events.Event) -> str:

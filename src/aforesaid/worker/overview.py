@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from aforesaid.agents.registry import CONNECTIONS, project_directory
 from aforesaid.backups import recovery_log
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, ConfigError, StoreError, StoreMissing, WorkerError
-from aforesaid.model.events import EMPTY, Health
+from aforesaid.model.events import Health
 from aforesaid.model.search import IndexHealth
 from aforesaid.model.sessions import COMMAND, ENDS, Where, subject
 from aforesaid.model.sessions import paused as describe_until
@@ -144,9 +144,7 @@ def can_import(python: Path, module: str) -> bool | None:
 def index_health(settings: Settings, store: Store) -> IndexHealth:
     """A reader has no encoder of its own; the settings name the one that counts."""
     encoder = wiring.encoder(settings)
-    name = encoder.name if encoder else None
-    vectors = store.index.count_vectors().get(name or "", 0)
-    return replace(store.index.health(), encoder=name, vectors=vectors)
+    return store.index.health(encoder.name if encoder else None)
 
 
 def encoder_problem(settings: Settings) -> Problem | None:
@@ -320,4 +318,4 @@ def _fault(
         return str(known)
     if worker is None and (note := not_recording(paths)):
         return note
-    return problem(paths, health or EMPTY, clock.now(), disk=disk, lost=lost)
+    return problem(paths, health or Health(), clock.now(), disk=disk, lost=lost)

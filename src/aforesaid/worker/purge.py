@@ -37,8 +37,8 @@ from aforesaid.paths import Paths, walk
 from aforesaid.privacy import payloads
 from aforesaid.privacy.redactor import Redactor
 from aforesaid.store.store import Store
-from aforesaid.worker.backups import BackupStopped
 from aforesaid.worker.context import Context
+from aforesaid.worker.database import BackupStopped
 from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.maintenance import sweep_session_files
 from aforesaid.worker.memory import MemoryWork

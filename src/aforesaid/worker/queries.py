@@ -140,6 +140,7 @@ def search(
         "without": result.without,
         "total": result.total,
         "complete": result.complete,
+        "weak": result.weak,
         "everywhere": where is None,
         "hints": list(_explain_nothing(store, query)) if nothing else [],
     }

@@ -148,11 +148,10 @@ def stop(paths: Paths) -> bool:
 
 def running_pid(paths: Paths) -> int | None:
     """The worker's process id. One that another program has got since does not count."""
-    try:
-        pid = int(paths.pid_file.read_text())
-    except (OSError, ValueError):
-        return None
-    return pid if _is_worker(pid) else None
+    with suppress(OSError, ValueError):
+        if _is_worker(pid := int(paths.pid_file.read_text())):
+            return pid
+    return None
 
 
 def _is_worker(pid: int) -> bool:
@@ -211,30 +210,28 @@ class Listener:
         self._pool.shutdown(wait=True)
 
     def _accept(self) -> None:
-        while True:
+        while not self._closing.is_set():
             try:
                 connection, _ = self._socket.accept()
-            except OSError as error:
-                if self._closing.is_set():
-                    return
-                # Too many open files, most likely: a listener that gave up would never answer again.
-                log.warning("answer.failed", error=log.cause(error))
-                self._closing.wait(PAUSE)
-                continue
-            try:
                 self._pool.submit(self._serve, connection)
             except RuntimeError:  # closing
                 connection.close()
-                return
+            except OSError as error:
+                # Too many open files, most likely: a listener that gave up would never answer again.
+                if not self._closing.wait(PAUSE):
+                    log.warning("answer.failed", error=log.cause(error))
 
     def _serve(self, connection: socket.socket) -> None:
         with connection:
             connection.settimeout(PATIENCE)
             try:
-                request = _receive(connection)
-                name, _, rest = request.partition(b" ")
-                handler = self._find(name.strip().decode("utf-8", "replace"))
-                if handler is not None:
+                request = bytearray()
+                while part := connection.recv(1 << 16):
+                    request += part
+                    if len(request) > LARGEST:
+                        raise ValueError(f"a request of over {LARGEST} bytes")
+                name, _, rest = bytes(request).partition(b" ")
+                if handler := self._find(name.strip().decode("utf-8", "replace")):
                     _send(connection, handler(rest))
             except Exception as error:
                 # The asker falls back to its prepared copy; the reason is for `worker logs`.
@@ -267,32 +264,16 @@ def single_instance(paths: Paths) -> Iterator[None]:
     """Holds the worker's lock; an older version is asked to stop. Raises AlreadyRunning."""
     end = time.monotonic() + HANDOVER_SECONDS
     while (descriptor := locks.acquire(paths.lock_file, timeout=0)) is None:
-        version = _running_version(paths)
-        if time.monotonic() > end or (version is not None and not older(version)):
+        if time.monotonic() > end:
             raise AlreadyRunning
-        if version is not None:
+        with suppress(WorkerError):  # its holder is just starting or ending
+            version = ask(paths, b"ping\n", seconds=1.0).decode().strip()
+            if not older(version):
+                raise AlreadyRunning
             log.action("worker.replaces", version=version, by=__version__)
-            with suppress(WorkerError):
-                ask(paths, b"stop\n")
+            ask(paths, b"stop\n")
         time.sleep(0.05)
     try:
         yield
     finally:
         os.close(descriptor)  # releases the lock
-
-
-def _running_version(paths: Paths) -> str | None:
-    """None while the holder of the lock is just starting or ending, or does not answer."""
-    try:
-        return ask(paths, b"ping\n", seconds=1.0).decode().strip()
-    except WorkerError:
-        return None
-
-
-def _receive(connection: socket.socket) -> bytes:
-    request = bytearray()
-    while part := connection.recv(1 << 16):
-        request += part
-        if len(request) > LARGEST:
-            raise ValueError(f"a request of over {LARGEST} bytes")
-    return bytes(request)

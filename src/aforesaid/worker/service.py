@@ -7,16 +7,16 @@ import threading
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aforesaid import __version__, log
 from aforesaid.backups import recovery_log
 from aforesaid.clock import MINUTE, SECOND
 from aforesaid.ids import lease_name
 from aforesaid.worker import health, maintenance
-from aforesaid.worker.backups import BackupThread
 from aforesaid.worker.commands import Commands, as_json
 from aforesaid.worker.context import Context, Loop
+from aforesaid.worker.database import BackupThread
 from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.indexing import IndexingThread
 from aforesaid.worker.ingest import Ingest
@@ -34,49 +34,47 @@ from aforesaid.worker.reconcile import Reconciler, TranscriptThread
 from aforesaid.worker.rpc import Answer, Handler
 from aforesaid.worker.web import Web
 
+if TYPE_CHECKING:
+    from watchdog.observers.api import BaseObserver
+
 LOSS_SECONDS = 1.0  # how long the deletion of a home may take
-FAULT_SECONDS = (0.5, 30.0)  # first and longest pause after the store or the disk refused
 POLL_SECONDS = 2.0  # between looks, on a system that gives no file events
 SAFETY_SECONDS = 20.0  # events get dropped under load, and the folder may be deleted
 MAINTENANCE_SECONDS = 3600.0
 EXPECT_SECONDS = 0.01  # a hook writes its capture first, then asks
 
 
-class SpoolWatch:
-    """Sets an event for each new file. `longest_wait`: seconds after which to look all the same."""
+def watch_spool(folder: Path, wake: threading.Event) -> "BaseObserver | None":
+    """Sets an event for each new file. None where the system's limit of watches is used up."""
+    # Loaded when the worker answers already.
+    from watchdog.events import FileCreatedEvent, FileMovedEvent, FileSystemEventHandler
+    from watchdog.observers import Observer
 
-    def __init__(self, folder: Path, wake: threading.Event) -> None:
-        # Loaded when the worker answers already.
-        from watchdog.events import FileCreatedEvent, FileMovedEvent, FileSystemEventHandler
-        from watchdog.observers import Observer
+    class Handler(FileSystemEventHandler):
+        def on_any_event(self, event: object) -> None:  # noqa: ARG002
+            wake.set()
 
-        class Handler(FileSystemEventHandler):
-            def on_any_event(self, event: object) -> None:  # noqa: ARG002
-                wake.set()
-
-        self.longest_wait = SAFETY_SECONDS
-        self._observer = Observer()
-        try:
-            # Our own reading and deleting makes events too, which nobody needs.
-            self._observer.schedule(
-                Handler(), str(folder), event_filter=[FileCreatedEvent, FileMovedEvent]
-            )
-            self._observer.start()
-        except OSError as error:  # the system's limit of watches is used up
-            self.longest_wait = POLL_SECONDS
-            log.warning("wake.blind", error=error)
-
-    def close(self) -> None:
-        if self._observer.is_alive():
-            self._observer.stop()
-            self._observer.join(timeout=2)
+    observer = Observer()
+    try:
+        # Our own reading and deleting makes events too, which nobody needs.
+        kinds = [FileCreatedEvent, FileMovedEvent]
+        observer.schedule(Handler(), str(folder), event_filter=kinds)
+        observer.start()
+    except OSError as error:
+        log.warning("wake.blind", error=error)
+        return None
+    return observer
 
 
-class Service:
+class Service(Loop):
+    """The main thread ingests."""
+
+    name = "ingest"
     must_restart = False  # once it has ended
 
     def __init__(self, context: Context) -> None:
-        self.context = context
+        super().__init__(context)
+        self._wake, self._longest_wait = context.wake_ingest, SAFETY_SECONDS
         settings, paths = context.settings, context.paths
         self._started_at, self._next_maintenance = context.clock(), 0.0
         self._threads: list[threading.Thread] = []
@@ -142,7 +140,8 @@ class Service:
 
     def run(self) -> None:
         """Until asked to stop, or idle for long enough."""
-        watch = SpoolWatch(self.context.paths.spool_new, self.context.wake_ingest)
+        watch = watch_spool(self.context.paths.spool_new, self.context.wake_ingest)
+        self._longest_wait = SAFETY_SECONDS if watch else POLL_SECONDS
         threads = [threading.Thread(target=each.run, name=each.name) for each in self._loops]
         for thread in threads:
             thread.start()
@@ -150,7 +149,7 @@ class Service:
         self.web.begin()
         self.purger.resume()
         try:
-            self._run_ingest(watch)
+            super().run()
             self.must_restart |= self.backups.damaged
         finally:
             self._threads = []
@@ -159,11 +158,13 @@ class Service:
             self.purger.wait()
             for thread in threads:
                 thread.join()
-            watch.close()
+            if watch:
+                watch.stop()
+                watch.join(timeout=2)
 
     def stop(self) -> None:
         """What is under way is finished; what waits stays where it is."""
-        self.context.wake_ingest.set()
+        super().stop()
         for each in self._loops:
             each.stop()
         if self.context.choice.model is not None:
@@ -230,36 +231,29 @@ class Service:
 
         return queries.answer_in_worker(request, self.context, self.status)
 
-    def _run_ingest(self, watch: SpoolWatch) -> None:
-        pause, longest = FAULT_SECONDS
-        while not self.context.stopping.is_set():
-            self.context.wake_ingest.clear()
-            if lost := self._watchdog.find_replaced():
-                # Start again on what is there now, unless the home is gone altogether; that takes a moment.
-                log.warning("worker.lost", file=lost)
-                self.context.stopping.wait(LOSS_SECONDS)
-                self.must_restart = self.context.paths.run.exists()
-                return
-            try:
-                self.context.priority.yield_to_hooks(EXPECT_SECONDS)
-                self._check_clock()
-                self._drain()
-                if not self.context.stopping.is_set():
-                    self._maintain()
-                if self._is_over():
-                    log.action("worker.idle")
-                    return
-                self.context.note_fault("ingest", None)
-                pause = FAULT_SECONDS[0]
-            except Exception as error:
-                # A locked database or a full disk: the spool keeps all. A silent death would be worse.
-                self.context.note_fault("ingest", error)
-                self._housekeeper.make_room_after(error)
-                self.context.stopping.wait(pause)
-                pause = min(pause * 2, longest)
-                self.context.wake_ingest.set()
-            left = max(LEAST_WAIT, self.seconds_left())
-            self.context.wake_ingest.wait(min(watch.longest_wait, left))
+    def turn(self) -> float:
+        context = self.context
+        if lost := self._watchdog.find_replaced():
+            # Start again on what is there now, unless the home is gone altogether; that takes a moment.
+            log.warning("worker.lost", file=lost)
+            context.stopping.wait(LOSS_SECONDS)
+            self.must_restart = context.paths.run.exists()
+            context.stopping.set()
+            return 0.0
+        context.priority.yield_to_hooks(EXPECT_SECONDS)
+        self._check_clock()
+        self._drain()
+        if not context.stopping.is_set():
+            self._maintain()
+        if self._is_over():
+            log.action("worker.idle")
+            context.stopping.set()
+            return 0.0
+        return min(self._longest_wait, max(LEAST_WAIT, self.seconds_left()))
+
+    def failed(self, error: Exception) -> None:
+        """A locked database or a full disk: the spool keeps all."""
+        self._housekeeper.make_room_after(error)
 
     def _check_clock(self) -> None:
         """After the clock was set back, jobs would wait for a time that was past already. A change of less

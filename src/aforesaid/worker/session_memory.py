@@ -106,61 +106,39 @@ class SessionMemories:
                     yield event
 
 
-@dataclass(slots=True)
-class _EventReader:
-    """Newest first. `succeeded`, `reported`: tool calls, as `_describe` writes them."""
-
-    failed: list[str] = field(default_factory=list)
-    touched: list[tuple[str, bool]] = field(default_factory=list)
-    tokens: int = 0
-    messages: int = 0
-    succeeded: set[str] = field(default_factory=set)
-    reported: set[str] = field(default_factory=set)
-
-    def add(self, event: events.Event) -> None:
-        what = event.what
-        if isinstance(what, events.ToolUsed) and what.failure is None:
-            action = what.action
-            if isinstance(action, events.FileChanged | events.FileRead):
-                self.touched.append((action.path, isinstance(action, events.FileChanged)))
-        if event.subagent is not None:  # what it saw is not in this conversation
-            return
-        if isinstance(what, events.ToolUsed):
-            self._add_outcome(what)
-        texts = [text for text in _texts(what) if text]
-        self.tokens += sum(map(tokens, texts))
-        self.messages += bool(texts) and not isinstance(what, events.ToolUsed)
-
-    def _add_outcome(self, tool: events.ToolUsed) -> None:
-        """The newest failure of each command counts, and whether it succeeded later."""
-        what, failure = _describe(tool), tool.failure
-        if failure is None:
-            self.succeeded.add(what)
-        elif what not in self.reported and not (
-            failure.interrupted
-            or (failure.exit_code is None and REFUSED.search(failure.error[:600]))
-        ):
-            error = find_error(error_window(failure.error))
-            if error is None:
-                return
-            self.reported.add(what)
-            state = "works since" if what in self.succeeded else "has not worked since"
-            self.failed.append(f"`{one_line(what, 160)}`: {one_line(error, 200)} ({state})")
-
-
 def read_recent(newest_first: Iterable[events.Event]) -> RecentEvents:
     """Back to the last compaction, or to where there is more than a page can replace."""
-    read = _EventReader()
+    failed: dict[str, str] = {}  # by tool call, the newest failure
+    succeeded: set[str] = set()
+    touched: list[tuple[str, bool]] = []
+    read = messages = 0
     for event in newest_first:
+        what = event.what
         # The compaction that is under way may be there already, or not: nothing comes behind it.
-        if isinstance(event.what, events.CompactionBegan) and read.messages + read.tokens:
+        if isinstance(what, events.CompactionBegan) and messages + read:
             break
-        read.add(event)
-        if read.tokens > MAX_TOKENS:
+        if isinstance(what, events.ToolUsed):
+            call, is_ours = _describe(what), event.subagent is None
+            if what.failure is None:
+                succeeded |= {call} if is_ours else set()
+                if isinstance(what.action, events.FileChanged | events.FileRead):
+                    is_changed = isinstance(what.action, events.FileChanged)
+                    touched.append((what.action.path, is_changed))
+            elif is_ours and call not in failed and (error := _find_error(what.failure)):
+                state = "works since" if call in succeeded else "has not worked since"
+                failed[call] = f"`{one_line(call, 160)}`: {one_line(error, 200)} ({state})"
+        if event.subagent is None:  # what one saw is not in this conversation
+            texts = [text for text in _texts(what) if text]
+            read += sum(map(tokens, texts))
+            messages += bool(texts) and not isinstance(what, events.ToolUsed)
+        if read > MAX_TOKENS:
             break
-    return RecentEvents(
-        tuple(read.failed[::-1]), tuple(read.touched[::-1]), read.tokens, read.messages
-    )
+    return RecentEvents(tuple([*failed.values()][::-1]), tuple(touched[::-1]), read, messages)
+
+
+def _find_error(failure: events.Failure) -> str | None:
+    refused = failure.exit_code is None and REFUSED.search(failure.error[:600])
+    return None if failure.interrupted or refused else find_error(error_window(failure.error))
 
 
 def _describe(tool: events.ToolUsed) -> str:

@@ -38,7 +38,7 @@ from aforesaid.memory.prompts import prompt_examples, prompt_text
 from aforesaid.memory.replies import Unusable, json_values
 from aforesaid.model.memories import NOTED_BY_AGENT, Memory, StoredMemory
 from aforesaid.model.requests import Request
-from aforesaid.similarity import Sentence, contradict, parse_sentences, word_overlap
+from aforesaid.similarity import Statement, contradict, parse_sentences, word_overlap
 from aforesaid.text import clean, fenced, one_line, tokens
 
 MAX_RETIRED_SHARE = 0.3  # of the memories, in one dream
@@ -281,7 +281,7 @@ class _KeptText:
     def __init__(self, description: str, body: str) -> None:
         self.all, self.body = KnownText(description, body), KnownText(body)
 
-    def lost(self, memory: Memory) -> tuple[Sentence, ...]:
+    def lost(self, memory: Memory) -> tuple[Statement, ...]:
         return (
             *lost_sentences(memory.description, self.all),
             *lost_sentences(remove_stale_mark(memory.body), self.body),
@@ -319,7 +319,7 @@ def _find_dropped(
     return list(found.values())
 
 
-def _contradiction_reason(gone: StoredMemory, rival: StoredMemory, sentence: Sentence) -> str:
+def _contradiction_reason(gone: StoredMemory, rival: StoredMemory, sentence: Statement) -> str:
     """Of two that contradict each other, the user's word wins over an agent's note; else the later day; on
     one day, the better evidenced."""
     old, new = gone.memory, rival.memory

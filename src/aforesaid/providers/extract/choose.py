@@ -58,10 +58,12 @@ LINK = re.compile(  # `no` and `right` only as an answer: `No hooks fire` says s
     r"(?:(?:(?:but|and|also|so(?! far\b| that\b| long\b| much\b| many\b)|unfortunately|actually|however|then"
     r"|finally|additionally)\b,?|(?:yes|no|done|sure|right|exactly|absolutely|correct|indeed|ok(?:ay)?"
     r"|you'?re right|(?:so )?to answer your question)(?:, absolutely)?(?:[,.:!]| [–—-](?=\s))"
+    r"|looking (?:back )?at [^,.]{3,60},"
     r"|i(?:'ve| have)? (?:can )?(?:now )?(?:found|see|noticed|confirmed|verified|discovered)"
     r"(?: it| the (?:\w+ )?\w+)?(?::| [–—-]| that))\s+)+",
     re.IGNORECASE,
 )
+PRONOUN = re.compile(r"(?:it|its|this|that|they|their|these|those)\b", re.IGNORECASE)
 SELF = re.compile(r"\b(?:I|[Ll]et me|[Ll]et's)\b")
 DEFINITION = re.compile(r"`[^`]+`(?:\s\([^)]*\))?\s*(?:[–—:-]|→)\s")  # `name` - what it is
 CODE = re.compile(
@@ -86,6 +88,7 @@ class Chosen:
     why: bool
     order: int
     place: str = CLOSING
+    item: bool = False  # of a list
 
     @property
     def text(self) -> str:
@@ -97,6 +100,25 @@ def without_link(passage: Passage) -> Passage:
     link = LINK.match(passage.text)
     bare = passage.text[link.end() :] if link else ""
     return replace(passage, text=bare[0].upper() + bare[1:]) if len(bare) >= LEAST else passage
+
+
+def join_pronouns(passages: Iterable[Passage]) -> list[Passage]:
+    """A sentence that begins with a pronoun stays with the one before it, which says what it is about."""
+    found: list[Passage] = []
+    for each in passages:
+        last = found[-1] if found else None
+        if (
+            last
+            and PRONOUN.match(each.text)
+            and last.label == each.label
+            and len(last.text) + len(each.text) < LONGEST
+            and last.text.endswith((".", "。"))
+            and not is_chat(last.text)
+        ):
+            found[-1] = replace(last, text=f"{last.text} {each.text}")
+        else:
+            found.append(each)
+    return found
 
 
 def is_chat(sentence: str) -> bool:
@@ -120,9 +142,15 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         return 0.0, False
     wide = WIDE.search(said) is not None
     least = LEAST_WIDE if wide else LEAST
-    if len(said) < least or said.endswith(("?", "？")) or is_chat(said):
+    if (
+        len(said) < least
+        or said.endswith(("?", "？"))
+        or is_chat(said)
+        or ASKS.match(passage.label)
+    ):
         return 0.0, False
-    words = [word for word in said.split() if word[0] not in "`(" or " " in word]
+    labelled = bool(WHY_LABEL.match(passage.label) or CAVEAT_LABEL.match(passage.label))
+    words = [word for word in said.split() if word[0] not in "`(" or labelled or DID.match(said)]
     if said.endswith(":") or said[0] == "/" or (not wide and len(words) < LEAST_WORDS):
         return 0.0, False
     if place == BETWEEN and SELF.search(said):
@@ -131,10 +159,9 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         return 0.0, False
     cause, constraint = bool(CAUSE.search(said)), bool(CONSTRAINT.search(said))
     finding, decision = bool(FINDING.search(said)), bool(DECISION.search(said))
-    labelled = WHY_LABEL.match(passage.label) or CAVEAT_LABEL.match(passage.label)
     changed = says_change(passage)
     points = 2.0 * cause + 1.1 * constraint + 0.8 * finding + 0.9 * decision
-    points += 1.0 * bool(labelled) + 0.8 * changed + 0.3 * passage.joined
+    points += 1.0 * labelled + 0.8 * changed + 0.3 * passage.joined
     points += 0.4 * min(3, len(CODE.findall(said))) + 0.2 * min(2, len(NUMBER.findall(said)))
     points += PLACES[place]
     if POINTING.match(said) and not passage.joined:
@@ -147,7 +174,7 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         points, constraint = points - 1.5, False  # outcomes are told by exit codes
     if len(said) > LONGEST:
         points -= 0.8
-    why = cause or bool(labelled) or ((constraint or decision or finding) and not changed)
+    why = cause or labelled or ((constraint or decision or finding) and not changed)
     return points, why
 
 
@@ -161,19 +188,26 @@ def _is_fragment(said: str, words: list[str]) -> bool:
     return len(words) < LEAST_ITEM and not CODE.search(said) and not WIDE.search(said)
 
 
-def choose(texts: Iterable[tuple[str, str]]) -> list[Chosen]:
-    """The passages of some texts with their places, best first, each thing once."""
+def choose(texts: Iterable[tuple[str, str]], *, answers: bool = False) -> list[Chosen]:
+    """The passages of some texts with their places, best first, each thing once. `answers`: the closing
+    message answers a question, so its first sentences count for more."""
     found: list[Chosen] = []
     order = 0
+    first = FIRST if answers else 0
     for place, source in texts:
-        for passage in map(without_link, read_passages(source)):
+        for each in join_pronouns(map(without_link, read_passages(source))):
             order += 1
-            if is_open(passage) and place != COMMIT:
+            if is_open(each) and place != COMMIT:
                 continue
+            begins = first > 0 and place == CLOSING and not each.item and CODE.search(each.text)
+            passage = replace(each, text=each.text.rstrip(":")) if begins else each  # code follows
             points, why = score(passage, place)
+            if begins and points > 0:
+                first, points, why = first - 1, points + 1.0, True
             least = WORTH_BETWEEN if place == BETWEEN else WORTH
             if points >= least and (why or place != BETWEEN):
-                found.append(Chosen(passage.text, passage.lead, points, why, order, place))
+                lead = "" if LINK.fullmatch(passage.lead) else passage.lead
+                found.append(Chosen(passage.text, lead, points, why, order, place, passage.item))
     return without_repetitions(_last_causes(found))
 
 
@@ -185,6 +219,7 @@ def _last_causes(found: list[Chosen]) -> list[Chosen]:
 
 
 KEPT_BETWEEN = 6
+FIRST = 2  # sentences
 
 
 def without_repetitions(found: Iterable[Chosen]) -> list[Chosen]:
@@ -219,4 +254,4 @@ def find_open_ends(message: str | None) -> list[str]:
 def find_question(message: str | None) -> str | None:
     """The question the agent ends with, if it asks one."""
     ending = [passage.text for passage in read_passages(message or "")][-3:]
-    return next((s for s in reversed(ending) if s.endswith(("?", "？")) or ASKS.match(s)), None)
+    return next((said for said in reversed(ending) if said.endswith(("?", "？"))), None)

@@ -24,7 +24,7 @@ from aforesaid.providers.extract.choose import (
     find_question,
     is_chat,
 )
-from aforesaid.providers.extract.commands import CHECKS
+from aforesaid.providers.extract.commands import CHECKS, STANDING
 from aforesaid.providers.extract.passages import (
     plain_line,
     plain_prompt,
@@ -61,6 +61,7 @@ REFACTOR = re.compile(
 NEW = re.compile(
     r"\b(?:add(?:s|ed)?|implement(?:s|ed)?|creat(?:e[sd]?)|introduc\w+|support|new)\b", re.I
 )
+OPERATIONS = ("install", "migration", "deploy")
 NAME = re.compile(r"[A-Za-z_][\w.-]{2,39}")
 STOPS = (".", "!", "?", "…", "。", "！", "？")
 
@@ -76,8 +77,8 @@ def _observation(work: Work) -> ObservationDraft | None:
     chosen = _chosen(work)
     if not _is_worth_a_note(work, chosen):
         return None
-    title, source = write_title(work, chosen)
-    chosen = [each for each in chosen if each.text != source and not _is_title(title, each.text)]
+    title = write_title(work, chosen)
+    chosen = [each for each in chosen if not _is_title(title, each.said)]
     reasons = [each for each in chosen if each.why]
     rest = [each for each in chosen if not each.why]
     subtitle = next((each for each in (*reasons, *rest) if len(each.text) <= SUBTITLE - 2), None)
@@ -110,7 +111,8 @@ def _chosen(work: Work) -> list[Chosen]:
     """Best first; of a sub-agent's report, first what speaks of its task."""
     messages = [(BETWEEN, said) for said in work.said]
     commits = [(COMMIT, commit.body) for commit in work.commits if commit.body]
-    found = choose([*commits, (CLOSING, work.message or ""), *messages])
+    answers = not (work.patches or work.commits)
+    found = choose([*commits, (CLOSING, work.message or ""), *messages], answers=answers)
     task = set(content_words(work.task))
     return sorted(found, key=lambda each: -len(task & set(content_words(each.text))))
 
@@ -120,9 +122,7 @@ def _is_worth_a_note(work: Work, chosen: list[Chosen]) -> bool:
         return True
     if work.undone or work.answers:
         return True
-    if any(
-        run.good and run.command.kind in ("install", "migration", "deploy") for run in work.runs
-    ):
+    if any(run.good and run.command.kind in OPERATIONS for run in work.runs):
         return True
     spoke = len(work.message or "") >= LEAST_MESSAGE or any(c.place == BETWEEN for c in chosen)
     return spoke and any(each.why for each in chosen)
@@ -177,7 +177,9 @@ def _did(work: Work, title: str, *, files: bool = True) -> list[str]:
 
 def _outcomes(work: Work, *, failures: bool = True) -> list[str]:
     """How the checks ended."""
-    found = [_repaired(check) for check in work.repaired if check.first.command.kind in CHECKS][:1]
+    found = [_repaired(check) for check in work.repaired if check.first.command.kind in STANDING][
+        :1
+    ]
     found += [describe_failure(work, check) for check in work.failing[:2] if failures]
     for run in _passed_checks(work)[:2]:
         counts = run.outcome.tally
@@ -235,7 +237,8 @@ def _type(work: Work, title: str) -> str:
         if commit.label:
             return TYPES.get(commit.label, "change")
     if not (work.patches or work.commits):
-        return "discovery"
+        operated = any(run.good and run.command.kind in OPERATIONS for run in work.runs)
+        return "change" if operated else "discovery"
     about = f"{title}\n{work.turn.prompt or ''}"[:2000]
     if BUG.search(about):
         return "change" if work.failing else "bugfix"
@@ -285,7 +288,7 @@ def write_summary(turn: Turn) -> SummaryDraft | SummarySkipped:
     learned = _answers(main)
     done = [each for each in chosen if DID.match(each.said) and not each.why][:3]
     completed = [quote(said, FACT) for said in _texts(done)] if main.modified else []
-    title = write_title(main, chosen)[0]
+    title = write_title(main, chosen)
     if not completed and not main.commits and DID.match(title):
         completed = [end_sentence(title)]
     for work in works:

@@ -141,8 +141,8 @@ def _sentences(paragraph: str, label: str, *, item: bool = False) -> list[Passag
     """The sentences of a paragraph or an item. A bold lead-in is their label."""
     paragraph = SYMBOLS.sub("", paragraph)
     if lead := BOLD_LEAD.match(paragraph):
-        label, item = SYMBOLS.sub("", plain_line(lead[1])), True
-        paragraph = paragraph[lead.end() :]
+        label, item = BULLET.sub("", SYMBOLS.sub("", plain_line(lead[1]))), True
+        paragraph = paragraph[lead.end() :].lstrip(" :–—-")
     found = []
     for sentence in split_sentences(plain_line(paragraph)):
         lead = WORD_LEAD.match(sentence)
@@ -160,9 +160,13 @@ def _join(label: str, lead: str, items: list[str]) -> list[Passage]:
         return [*before, *(p for each in items for p in _sentences(each, label, item=True))]
     last = before.pop()
     flat = [SYMBOLS.sub("", plain_line(item)).rstrip(".;") for item in items]
-    whole = f"{last.text} {'; '.join(flat)}"
+    above = last.text.rstrip(":").strip()
+    plain = not above or PLAIN_LABEL.fullmatch(above)  # `Changes:` says nothing
+    whole = "; ".join(flat) if plain else f"{above}: {'; '.join(flat)}"
     if len(whole) <= LONGEST:
-        return [*before, Passage(whole, last.label, last.item, joined=True)]
-    above = last.text.rstrip(":")
-    label = above if len(above) <= LABEL_LENGTH else last.label
+        return [
+            *before,
+            Passage(whole, above if plain and above else last.label, last.item, joined=True),
+        ]
+    label = above if 0 < len(above) <= LABEL_LENGTH else last.label
     return [*before, *(p for each in items for p in _sentences(each, label, item=True))]

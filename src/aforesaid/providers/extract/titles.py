@@ -1,7 +1,7 @@
 """The title of a note: what somebody called the work, or the finding that answers the request."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from aforesaid import text
@@ -34,7 +34,7 @@ SHOWN_PATHS = 4
 VAGUE = 50  # characters of a request that only its file makes specific
 PLANNED = re.compile(r"\s*implement the following plan:?\s*", re.I)
 LEAD = re.compile(
-    r"\A(?:/[\w:-]+\s+)?(?:(?:hmm+|oh|first|next|please|pls|now|ok(?:ay)?|great|thanks?|hey|hi|yes|then"
+    r"\A(?:/[\w:-]+\s+)?(?:(?:hmm+|oh|ah|first|next|please|pls|now|ok(?:ay)?|great|thanks?|hey|hi|yes|then"
     r"|also|and|so|but|just|can (?:you|we)|could (?:you|we)"
     r"|would you|i want(?: you)? to|i(?:'d| would) like(?: you)? to|let'?s"
     r"|go ahead and|help me|(?:explain|tell|show)(?: (?:to )?me)?(?: fully)?)[\s,.:!-]+)*",
@@ -52,19 +52,22 @@ STATES = re.compile(
     re.IGNORECASE,
 )
 TAIL = re.compile(
-    r"\s+(?:(?:that|which|to) \w+|with|including|covering|the following|as follows|for|by)$"
+    r"\s+(?:(?:that|which|to) \w+|with|including|covering|the following|as follows|for|by|to)$"
 )
 CLAUSES = re.compile(
-    r"(?<=\w{3}[`)\w])(?:, (?:so|which|and|but)|;| – | — | so that | because | instead of )\s*"
+    r"(?<=\w{3}[`)\w])(?:, (?:so|which|and)|;| – | — | so that | because | instead of )\s*"
 )
-LABEL_WORDS = 5
+LABEL_WORDS = 2
+WHETHER = re.compile(
+    r"\W*(?:(?:and|so|but|hm+) )?(?:can|could|should) (?:we|i)\b.*\?", re.IGNORECASE
+)
 OPEN_QUESTION = re.compile(r"(?:why|how|what|where|which|who|when)\b", re.IGNORECASE)
 ASKED = 600  # characters of a question
 PARENTHESES = re.compile(r"\([^)]*\)")
 REFERENCE = re.compile(r"\b(?:it|this|that|them|these|those|one|first|second|above|same)\b", re.I)
 CLAUSE = re.compile(
-    r"(?<=[.;!?。！？])(?=\s|$)|[,:](?=\s)|\s[–—-]\s|\s\((?=[^)]*$)"
-    r"|\s(?:so that|because|which|instead of|when|if|by)\s"
+    r"(?<=[.;!?。！？])(?=\s|$)|[,:](?=\s)(?!\s(?:but|except|unless|not|only)\b)|\s[–—-]\s|\s\((?=[^)]*$)"
+    r"|(?<!but)(?<!and)(?<!or)\s(?:so that|because|which|instead of|when|if|by)\s"
 )
 # A cut title must not end in one of these.
 LOOSE_ENDS = frozenset(
@@ -72,58 +75,56 @@ LOOSE_ENDS = frozenset(
 )
 
 
-def write_title(work: Work, chosen: list[Chosen]) -> tuple[str, str]:
-    """The title, and the chosen passage that it is made of."""
+def write_title(work: Work, chosen: list[Chosen]) -> str:
     if work.commits:
-        return text.cut(max(work.commits, key=lambda c: len(c.body)).subject, TITLE), ""
+        return text.cut(max(work.commits, key=lambda c: len(c.body)).subject, TITLE)
     plan = _plan_heading(work.plan) or _plan_heading(PLANNED.sub("", work.turn.prompt or "", 1))
     if plan and work.patches:
-        return cut_clause(plan, TITLE), ""
+        return cut_clause(plan, TITLE)
     asked = _request(work)
     if work.undone and not work.patches:
-        return cut_clause(f"Tried and taken back: {asked or list_paths(work.undone)}", TITLE), ""
+        return cut_clause(f"Tried and taken back: {asked or list_paths(work.undone)}", TITLE)
     passages = [without_link(each) for each in read_passages(work.message or "")]
-    closing = [each.text for each in chosen if each.place == CLOSING and each.why]
+    reasons = [each for each in chosen if each.why and not each.item]
+    closing = [each.said for each in reasons if each.place == CLOSING]
     if work.patches:
         direct = [each for each in passages[:4] if not each.item or DID.match(each.label)]
-        found = _first_title(_changes(direct)) or _lead(work.message) or _as_title(asked)
-        found = found or _first_title(_changes(passages)) or _first_title(closing)
+        about = set(content_words((work.turn.prompt or "")[:ASKED]))
+        found = _first_title(_changes(direct, about)) or _lead(work.message) or asked
+        found = found or _first_title(_changes(passages, about))
+        found = found or _first_title(closing) or _first_title(each.said for each in reasons)
     else:
-        answers = [each.text for each in passages[:3] if score(each, CLOSING)[0] >= 1]
-        found = (work.agent and _as_title(asked)) or _lead(work.message) or _as_title(asked)
+        answers = [p.text for p in passages[:3] if not p.item and score(p, CLOSING)[0] >= 1]
+        found = (work.agent and asked) or _lead(work.message) or asked
         found = found or _find_answer(_topic(work), [*answers, *closing])
         if not found and work.failing:
-            return cut_clause(describe_failure(work, work.failing[-1]).replace("`", ""), TITLE), ""
-    return found or (_activity(work), "")
+            found = cut_clause(describe_failure(work, work.failing[-1]).replace("`", ""), TITLE)
+    return found or _activity(work)
 
 
-Titled = tuple[str, str]  # a title and the text that it is made of
+def _changes(passages: Iterable[Passage], about: set[str]) -> list[str]:
+    """What they say was done; first what shares most words with the request."""
+    found = [said for each in passages for said in (each.label, each.text) if DID.match(said)]
+    return sorted(dict.fromkeys(found), key=lambda said: -len(about & set(content_words(said))))
 
 
-def _as_title(words: str | None) -> Titled | None:
-    return (words, "") if words else None
-
-
-def _changes(passages: Iterable[Passage]) -> Iterator[str]:
-    return (said for each in passages for said in (each.label, each.text) if DID.match(said))
-
-
-def _find_answer(question: str, texts: list[str]) -> Titled | None:
+def _find_answer(question: str, texts: list[str]) -> str | None:
     """The finding that shares most words with the question; else what was asked, if it is not yes or no."""
     asked = set(content_words(question[:ASKED]))
     shared = [len(asked & set(content_words(each))) for each in texts]
     ranked = sorted(zip(shared, texts, strict=True), key=lambda row: -row[0])
-    least = 2 if (open_question := OPEN_QUESTION.match(question)) else 1
+    open_question = OPEN_QUESTION.match(question)
+    least = 2 if open_question and open_question[0].lower() in ("why", "how") else 1
     near = [each for overlap, each in ranked if overlap >= least]
-    topic = (cut_clause(question.rstrip("?"), TITLE), "") if open_question else None
-    return _first_title(near) or (topic if is_specific(question) else None) or _first_title(texts)
+    topic = open_question and is_specific(question) and cut_clause(question.rstrip("? "), TITLE)
+    return _first_title(near) or topic or _first_title(texts)
 
 
-def _first_title(texts: Iterable[str]) -> Titled | None:
+def _first_title(texts: Iterable[str]) -> str | None:
     """Of the first text that names its subject, if need be cut."""
-    found = [(_shorten(each), each) for each in texts if not POINTING.match(each)]
-    named = [each for each in found if is_specific(PARENTHESES.sub("", each[0]))]
-    whole = (each for each in named[:3] if not each[0].endswith("…"))
+    found = [_shorten(each) for each in texts if not POINTING.match(each)]
+    named = [each for each in found if is_specific(PARENTHESES.sub("", each))]
+    whole = (each for each in named[:3] if not each.endswith("…"))
     return next(whole, named[0] if named else None)
 
 
@@ -135,7 +136,12 @@ def _activity(work: Work) -> str:
         name = PurePosixPath(largest.path).name
         if topic and len(topic) <= VAGUE and topic[-1] != "?" and not REFERENCE.search(topic):
             return f"{topic} ({name})"
-        verb, symbols = ("Added", largest.added) if largest.added else ("Changed", largest.changed)
+        rows = (
+            ("Added", largest.added),
+            ("Changed", largest.changed),
+            ("Removed", largest.removed),
+        )
+        verb, symbols = next((row for row in rows if row[1]), ("", ()))
         if symbols:
             more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
             return cut_clause(f"{verb} {symbols[0].name}{more} in {name}", TITLE)
@@ -157,7 +163,7 @@ def _plan_heading(plan: str) -> str | None:
     )
 
 
-def _lead(message: str | None) -> Titled | None:
+def _lead(message: str | None) -> str | None:
     """The heading of the whole closing message: the only one of its level, before all others."""
     lines = FENCE.sub("", text.clean(message or "")[:LOOKED_AT]).splitlines()
     levels = [(heading_level(line), line) for line in lines if parse_heading(line)]
@@ -170,7 +176,7 @@ def _lead(message: str | None) -> Titled | None:
     heading = without_link(Passage(parse_heading(levels[0][1]) or "")).text
     bare = heading.partition(":")[2].strip() if PLAIN_LABEL.match(heading) else heading
     named = len(bare.split()) >= 3 and not bare.endswith("?") and not is_chat(heading)
-    return (cut_clause(bare, TITLE), "") if named and is_specific(bare) else None
+    return cut_clause(bare, TITLE) if named and is_specific(bare) else None
 
 
 def _request(work: Work) -> str | None:
@@ -180,6 +186,8 @@ def _request(work: Work) -> str | None:
     for at, sentence in enumerate(read_sentences(plain_prompt(work.turn.prompt or ""))):
         bare = LEAD.sub("", sentence, count=1)
         plain = bare == sentence
+        if WHETHER.match(sentence) and not work.patches:
+            continue
         if plain and (at or bare.endswith(("?", "？"))):
             continue
         bare = bare.rstrip(" .!?？")
@@ -210,7 +218,8 @@ def _shorten(sentence: str) -> str:
     bare = DOES.sub("", sentence) if DID.match(sentence) else sentence
     bare = bare.rstrip(".:")
     label, colon, rest = bare.partition(": ")
-    if len(bare) > TITLE and colon and len(label.split()) <= LABEL_WORDS and not DID.match(label):
+    names = len(label.split()) <= LABEL_WORDS or PLAIN_LABEL.fullmatch(label)
+    if len(bare) > TITLE and colon and names and not DID.match(label):
         bare = rest
     if len(bare) > TITLE:
         clause = CLAUSES.split(bare)

@@ -35,17 +35,11 @@ SELECT * FROM events WHERE job_id = :job_id ORDER BY at, id;
 SELECT * FROM events WHERE session_id = :session_id AND prompt_number = :prompt_number
 ORDER BY at, id;
 
--- This and the next are asked for every part of a long turn. The kinds are named as the index of what frames
--- a turn names them, and the `+` keeps the index of all its events from being taken instead.
--- name: stops_of_prompt
+-- Asked for every part of a long turn. The kinds are named as the index of what frames a turn names them, and the `+`
+-- keeps the index of all its events from being taken instead.
+-- name: framing_of_prompt
 SELECT * FROM events
-WHERE session_id = :session_id AND kind = 'stop' AND kind <> 'tool' AND kind <> 'subagent_stop'
-  AND +prompt_number = :prompt_number
-ORDER BY at, id;
-
--- name: messages_of_prompt
-SELECT * FROM events
-WHERE session_id = :session_id AND kind = 'message' AND kind <> 'tool' AND kind <> 'subagent_stop'
+WHERE session_id = :session_id AND kind = :kind AND kind <> 'tool' AND kind <> 'subagent_stop'
   AND +prompt_number = :prompt_number
 ORDER BY at, id;
 

@@ -30,10 +30,6 @@ SELECT id FROM found;
 SELECT id AS observation_id, hidden_at AS at, title, project_id, session_id FROM observations
 WHERE id = :id AND hidden_with = id;
 
--- name: of_project
-SELECT id AS observation_id, hidden_at AS at, title, project_id, session_id FROM observations
-WHERE hidden_with = id AND hidden_at IS NOT NULL AND project_id = :project_id ORDER BY hidden_at DESC, id DESC;
-
 -- name: page
 SELECT id AS observation_id, hidden_at AS at, title, project_id, session_id FROM observations
 WHERE hidden_with = id AND (hidden_at, id) < (:at, :id)

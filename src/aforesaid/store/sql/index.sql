@@ -145,7 +145,11 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 -- name: health
 SELECT (SELECT count(*) FROM documents WHERE kind <> 'session') AS documents,
        (SELECT count(*) FROM document_vectors WHERE encoder = :encoder) AS vectors,
-       (SELECT count(*) FROM unindexed) AS waiting;
+       (SELECT count(*) FROM unindexed) AS waiting,
+       (
+         SELECT count(*) FROM events
+         WHERE id > coalesce((SELECT CAST(value AS INTEGER) FROM index_state WHERE name = 'events'), 0)
+       ) AS unread;
 
 -- name: events_after
 SELECT e.*, s.agent, s.project_id, s.project_dir, p.root

@@ -91,10 +91,3 @@ SELECT * FROM prompts WHERE id = :id;
 SELECT e.id, e.session_id, s.project_id, e.at, e.tool, coalesce(t.text, '') AS text, 0.0 AS score, e.origin
 FROM events AS e JOIN sessions AS s ON s.id = e.session_id
 LEFT JOIN event_texts AS t ON t.event_id = e.id WHERE e.id = :id;
-
--- name: how_many_vectors
-SELECT encoder, count(*) AS number FROM document_vectors GROUP BY encoder;
-
--- name: how_many_events_unread
-SELECT count(*) FROM events
-WHERE id > coalesce((SELECT CAST(value AS INTEGER) FROM index_state WHERE name = 'events'), 0);

@@ -36,26 +36,30 @@ SELECT said.id, said.at FROM above JOIN visible_observations AS said ON said.id 
 WHERE above.repeats IS NULL AND said.project_id = :project_id
   AND (said.job_id IS NOT :job_id OR EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = said.id));
 
--- name: add_fact
-INSERT INTO observation_facts (observation_id, ordinal, text) VALUES (:owner, :ordinal, :text);
+-- The lists, as JSON.
+-- name: add_facts
+INSERT INTO observation_facts (observation_id, ordinal, text) SELECT :owner, key, value FROM json_each(:items);
 
--- name: add_concept
-INSERT INTO observation_concepts (observation_id, concept) VALUES (:owner, :concept)
+-- name: add_concepts
+INSERT INTO observation_concepts (observation_id, concept) SELECT :owner, value FROM json_each(:items) WHERE true
 ON CONFLICT DO NOTHING;
 
--- name: add_file
+-- name: add_files
 INSERT INTO observation_files (observation_id, path, name, role, blob)
-VALUES (:owner, :path, :name, :role, :blob)
+SELECT :owner, json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+  json_extract(value, '$[3]')
+FROM json_each(:items) WHERE true
 ON CONFLICT DO NOTHING;
 
--- name: add_doubt
+-- name: add_doubts
 INSERT INTO observation_doubts (observation_id, ordinal, part, reason)
-VALUES (:owner, :ordinal, :part, :reason);
+SELECT :owner, key, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:items);
 
 -- An event of another session, or none at all, is no evidence.
--- name: add_event
+-- name: add_events
 INSERT INTO observation_events (observation_id, event_id)
-SELECT :owner, id FROM events WHERE id = :id AND session_id = :session_id
+SELECT :owner, e.id FROM json_each(:items) AS wanted CROSS JOIN events AS e ON e.id = wanted.value
+WHERE e.session_id = :session_id
 ON CONFLICT DO NOTHING;
 
 -- name: set_words

@@ -31,7 +31,7 @@ SELECT count(*) FROM documents WHERE project_id = :project_id;
 -- A row value would go through all documents of the same moment, and a long turn has many.
 -- name: documents
 SELECT d.id, d.kind, d.source, d.session_id, d.project_id, d.at, d.asks, d.says_when, d.says_number,
-       d.pinned, d.doubted, d.superseded, d.by_user, d.dead_end, d.labels,
+       d.pinned, d.doubted, d.superseded, d.labels,
        CASE WHEN d.kind <> 'session' THEN coalesce(
          (
            SELECT p.id FROM documents AS p
@@ -63,7 +63,12 @@ SELECT d.id, d.kind, d.source, d.session_id, d.project_id, d.at, d.asks, d.says_
            WHERE n.session_id = d.session_id AND n.kind <> 'session' AND n.at > d.at
            ORDER BY n.at, n.kind, n.source LIMIT 1
          )
-       ) END AS next
+       ) END AS next,
+       CASE d.kind
+         WHEN 'observation' THEN (SELECT o.prompt_number FROM observations AS o WHERE o.id = d.source)
+         WHEN 'summary' THEN (SELECT s.prompt_number FROM summaries AS s WHERE s.id = d.source)
+         WHEN 'prompt' THEN (SELECT p.number FROM prompts AS p WHERE p.id = d.source)
+       END AS turn
 FROM json_each(:ids) AS wanted JOIN documents AS d ON d.id = wanted.value;
 
 -- name: texts
@@ -109,6 +114,15 @@ ORDER BY w.rank;
 -- name: events
 SELECT rowid AS id, -rank AS score FROM event_words
 WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :limit;
+
+-- What the agent wrote, by turns.
+-- name: said
+SELECT e.session_id, e.prompt_number, max(w.score) AS score
+FROM (
+  SELECT rowid AS id, -rank AS score FROM event_words
+  WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :limit
+) AS w JOIN events AS e ON e.id = w.id
+WHERE e.tool IS NULL GROUP BY e.session_id, e.prompt_number;
 
 -- name: event
 SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text, e.origin, e.prompt_number AS turn

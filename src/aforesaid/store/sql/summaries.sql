@@ -9,13 +9,14 @@ SELECT id, project_id, :prompt_number, :at, :provider, :model, :request, :invest
 ON CONFLICT DO NOTHING
 RETURNING id;
 
--- name: add_file
-INSERT INTO summary_files (summary_id, path, role) VALUES (:owner, :path, :role)
+-- name: add_files
+INSERT INTO summary_files (summary_id, path, role)
+SELECT :owner, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:items) WHERE true
 ON CONFLICT DO NOTHING;
 
--- name: add_doubt
+-- name: add_doubts
 INSERT INTO summary_doubts (summary_id, ordinal, part, reason)
-VALUES (:owner, :ordinal, :part, :reason);
+SELECT :owner, key, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:items);
 
 -- name: parts
 SELECT files_read, files_edited, doubts FROM summary_parts WHERE id = :id;

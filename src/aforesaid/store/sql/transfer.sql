@@ -203,7 +203,9 @@ RETURNING id;
 
 -- name: add_evidence
 INSERT INTO observation_events (observation_id, event_id)
-SELECT :observation_id, id FROM events WHERE session_id = :session_id AND key = :key
+SELECT :observation_id, e.id FROM json_each(:keys) AS wanted
+CROSS JOIN events AS e ON e.session_id = :session_id AND e.key = wanted.value
+WHERE true
 ON CONFLICT DO NOTHING;
 
 -- name: same_requests

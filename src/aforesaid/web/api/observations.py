@@ -213,7 +213,7 @@ def list_hidden(backend: Backend, *, project: int | None, before: str | None, li
     projects = [wanted] if wanted else backend.store.projects.all()
     cursor = common.parse_cursor(before, 2, "before")
     ids = [each.id for each in projects]
-    found = backend.store.observations.hidden_page(ids, cursor, limit + 1)
+    found = backend.store.observations.hidden(ids, cursor, limit + 1)
     items = [
         {"id": each.observation_id} | common.pick(each, "at title project_id session_id")
         for each in found[:limit]

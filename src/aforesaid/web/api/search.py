@@ -39,7 +39,7 @@ FACETS = ("project", "type", "concept", "file", "agent", "day")
     Parameter("level", "What to search.", choices=LEVELS, default="titles"),
     common.limit_parameter(20),
     response=shape(
-        "query:str level:str without:str? total:int complete:bool more:bool",
+        "query:str level:str without:str? total:int complete:bool weak:bool more:bool",
         hits=many(HIT),
         memories=many(shape("name:str description:str type:str tokens:int project_id:int?")),
         facets=shape(**dict.fromkeys(FACETS, FACET)),
@@ -66,6 +66,7 @@ def search(backend: Backend, *, q: str, level: str, limit: int, **given: Any) ->
         ],
         "total": answer.total,
         "complete": answer.complete,
+        "weak": answer.weak,
         "more": answer.total > len(answer.hits),
         "memories": _memories(backend, query),
         "facets": count_facets(backend, [*documents, *events]),

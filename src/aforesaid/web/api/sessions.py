@@ -63,8 +63,10 @@ def list_sessions(
     """List sessions, the latest first."""
     common.find_project(backend, project)
     cursor = common.parse_cursor(before, 2, "before")
-    which = {name: value or None for name, value in given.items()}
-    found = backend.store.sessions.page(cursor, limit + 1, project_id=project, **which)
+    agent, status = given["agent"] or None, given["status"] or None
+    found = backend.store.sessions.page(
+        cursor, limit + 1, project_id=project, agent=agent, status=status
+    )
     items = _sessions_json(backend, found[:limit])
     return common.page(items, [(each.last_event_at, each.id) for each in found], limit)
 
@@ -181,7 +183,7 @@ def timeline(
         raise ApiError(400, "bad_request", common.REVERSED_PERIOD, "since")
     store, cursor = backend.store, common.parse_cursor(before, 2, "before")
     end = FAR_FUTURE if last is None else last
-    found = store.sessions.in_period(project, first, end, cursor, limit + 1)
+    found = store.sessions.page(cursor, limit + 1, project_id=project, since=first, until=end)
     marks = store.sessions.marks((each.id for each in found[:limit]), first, end)
     names = common.project_names(backend)
     items = [

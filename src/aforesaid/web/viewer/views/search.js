@@ -210,10 +210,11 @@ function period({ since, until }) {
 const moment = (text) => (isNaN(new Date(Number(text))) ? text : day(Number(text)));
 
 /** @returns {string} such as "12 of 67 hits"; not complete: at least so many match */
-function amount({ hits, memories, more, total, complete }) {
+function amount({ hits, memories, more, total, complete, weak }) {
   const [all, every] = [hits.length + memories.length, total + memories.length];
-  if (!more && complete) return plural(all, "hit");
-  return `${number(all)} of ${number(every)}${complete ? "" : "+"} hits`;
+  const close = weak ? ", no close match" : "";
+  if (!more && complete) return `${plural(all, "hit")}${close}`;
+  return `${number(all)} of ${number(every)}${complete ? "" : "+"} hits${close}`;
 }
 
 async function best(asked, limit, signal) {
