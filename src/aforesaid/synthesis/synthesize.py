@@ -5,7 +5,7 @@ its lease has none.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from aforesaid import freshness
 from aforesaid.agents.base import Agent
@@ -54,7 +54,8 @@ def _observe(
     *,
     draft: bool,
 ) -> Outcome:
-    stamp = Stamp.of(turn, clock())
+    live = turn.at >= clock() - LIVE
+    commit = revision(turn.root) if live else None  # now: the answer of a model may take minutes
     composed = writer.author.provider == RULES
     # Without a model a turn is one note, written when it is over: only then it is known what held.
     early = composed and not store.jobs.is_last_part(job)
@@ -64,7 +65,8 @@ def _observe(
     # A long turn is processed in parts; the decision of its prompt must be recorded once.
     recorded = frozenset() if composed else store.observations.titles_for_job(job)
     fresh = [d for d in written if d.title is None or (d.type, d.title) not in recorded]
-    marked = [add_provenance(stamp.on(d), turn, composed=composed) for d in fresh]
+    stamped = [stamp(draft, turn, commit) for draft in fresh] if live else fresh
+    marked = [add_provenance(draft, turn, composed=composed) for draft in stamped]
     placed = [_placed(store, job, session, each) for each in marked]
     whole = composed and not early
     stored = store.jobs.finish_observations(
@@ -113,26 +115,10 @@ LIVE = 10 * MINUTE
 SLACK = 2 * SECOND  # a file server's clock, or a formatter that ran last
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """Taken before a model is asked: its answer may take minutes."""
-
-    turn: Turn
-    live: bool
-    revision: str | None
-
-    @classmethod
-    def of(cls, turn: Turn, now: int) -> "Stamp":
-        live = turn.at >= now - LIVE
-        return cls(turn, live, revision(turn.root) if live else None)
-
-    def on(self, draft: ObservationDraft) -> ObservationDraft:
-        if not self.live:
-            return draft
-        until = self.turn.at + SLACK
-        paths = dict.fromkeys((*draft.files_modified, *draft.files_read))
-        seen = (
-            (path, freshness.unchanged_blob(self.turn.root, path, until=until)) for path in paths
-        )
-        blobs = tuple((path, blob) for path, blob in seen if blob is not None)
-        return replace(draft, revision=self.revision, blobs=blobs)
+def stamp(draft: ObservationDraft, turn: Turn, commit: str | None) -> ObservationDraft:
+    """With the commit and the content that its files had."""
+    until = turn.at + SLACK
+    paths = dict.fromkeys((*draft.files_modified, *draft.files_read))
+    seen = ((path, freshness.unchanged_blob(turn.root, path, until=until)) for path in paths)
+    blobs = tuple((path, blob) for path, blob in seen if blob is not None)
+    return replace(draft, revision=commit, blobs=blobs)
