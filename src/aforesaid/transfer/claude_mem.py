@@ -8,6 +8,7 @@ There are no events, so nothing is processed. The sessions get an agent and a na
 session may be known from its transcript too, and then has events, prompts and numbers of another make.
 """
 
+import itertools
 import json
 import shutil
 import sqlite3
@@ -47,7 +48,6 @@ FOLDER = ".claude-mem"
 FILE = "claude-mem.db"
 FOLDER_VARIABLE = "CLAUDE_MEM_DATA_DIR"
 MAGIC = b"SQLite format 3\0"
-WAL_VERSION = 2
 BUSY_SECONDS = 30.0
 SECONDS_BELOW = 100_000_000_000  # in milliseconds, that is in 1973
 LARGEST = 2**53
@@ -115,13 +115,12 @@ class ClaudeMem:
             self._copy.close()
 
     def _home(self, name: str) -> Home:
-        if repository := self._folders.get(name):
-            identities = tuple(
-                IdentityRecord(cast(IdentityKind, i.kind), i.value) for i in repository.identities
+        if it := self._folders.get(name):
+            known_by = tuple(
+                IdentityRecord(cast(IdentityKind, i.kind), i.value) for i in it.identities
             )
-            dirs = (DirRecord(repository.root, self._now),)
-            root = repository.root
-            return Home(ProjectRecord(name, repository.name, root, self._now, identities, dirs))
+            dirs = (DirRecord(it.root, self._now),)
+            return Home(ProjectRecord(name, it.name, it.root, self._now, known_by, dirs))
         same = [p for p in self._known if p.name == name and not p.root.startswith(PLACEHOLDER)]
         if len(same) == 1:
             return Home(ProjectRecord(name, name, same[0].root, self._now), same[0].id)
@@ -186,10 +185,9 @@ def _session(
     asked, observed, summed = (list(_rows(copy, table, session.ids[table])) for table in PARTS)
     prompts = _prompts(asked, row, name, start)
     begin = start or next((at for r in (*observed, *summed) if (at := _time(r, None))), 0)
-    observations = [
-        _observation(r, n, _place(r, name, prompts, begin)) for n, r in enumerate(observed, 1)
-    ]
-    summaries = _summaries(summed, [_place(r, name, prompts, begin) for r in summed])
+    places = [_place(row, name, prompts, begin) for row in (*observed, *summed)]
+    observations = map(_observation, observed, itertools.count(1), places)
+    summaries = _summaries(summed, places[len(observed) :])
     parts: list[Part] = [*prompts, *observations, *summaries]
     ended = parse_time(row.get("completed_at_epoch"), row.get("completed_at"))
     times = [begin, *(part.at for part in parts), *([ended] if ended else [])]
@@ -308,10 +306,9 @@ def default_path(env: Mapping[str, str]) -> Path:
 
 def open_copy(path: Path) -> sqlite3.Connection:
     """Rows by name; text that is not UTF-8 is read as far as it goes."""
-    header = _read_header(path)
     copy = sqlite3.connect("", check_same_thread=False)
     try:
-        _fill(copy, path, in_wal_mode=header[18:] == bytes((WAL_VERSION, WAL_VERSION)))
+        _fill(copy, path)
         faults = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
         if faults != "ok":
             raise sqlite3.DatabaseError(faults)
@@ -351,38 +348,28 @@ def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-def _read_header(path: Path) -> bytes:
+def _fill(copy: sqlite3.Connection, path: Path) -> None:
+    """Where nobody has the file open, opening it could create files beside it: its files are copied then."""
     try:
         with path.open("rb") as file:
-            header = file.read(20)
+            is_sqlite = file.read(len(MAGIC)) == MAGIC
     except FileNotFoundError:
         raise TransferError(
             f"There is no {path}. Give the path of claude-mem's database, or set {FOLDER_VARIABLE}."
         ) from None
     except OSError as error:
         raise TransferError(f"{path} cannot be read: {error.strerror}.") from None
-    if not header.startswith(MAGIC):
+    if not is_sqlite:
         raise TransferError(f"{path} is not an SQLite database. Claude-mem's is called {FILE}.")
-    return header
-
-
-def _fill(copy: sqlite3.Connection, path: Path, *, in_wal_mode: bool) -> None:
-    log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
-    if log.exists() and not shared.exists():
-        # Nobody has it open, and opening it would make files there.
-        with tempfile.TemporaryDirectory() as folder:
-            for file in (path, log):
-                shutil.copyfile(file, Path(folder, file.name))
-            _back_up(Path(folder, path.name), "mode=rw", copy)
-        return
-    # In that mode, without a log, it is closed and complete.
-    _back_up(path, "immutable=1" if in_wal_mode and not log.exists() else "mode=ro", copy)
-
-
-def _back_up(path: Path, how: str, copy: sqlite3.Connection) -> None:
-    uri = f"{path.absolute().as_uri()}?{how}"
-    with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS)) as source:
-        source.backup(copy)
+    with tempfile.TemporaryDirectory() as folder:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        if not path.with_name(f"{path.name}-shm").exists():
+            for source_file in (path, path.with_name(f"{path.name}-wal")):
+                if source_file.exists():
+                    shutil.copyfile(source_file, Path(folder, source_file.name))
+            uri = Path(folder, path.name).as_uri()
+        with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS)) as source:
+            source.backup(copy)
 
 
 def parse_time(epoch: object, text: object) -> int | None:
