@@ -70,26 +70,16 @@ def test_any_body_comes_back_byte_for_byte(body: bytes) -> None:
     assert len(body_of(body)) >= 1
 
 
-@given(st.dictionaries(TEXTS, st.one_of(TEXTS, st.integers(), st.floats(), st.none())))
-def test_a_body_of_json_is_told_as_json(value: object) -> None:
-    assert body_of(json.dumps(value).encode())
-
-
 @loop_over(
-    ("body", "told"),
+    ("body", "line"),
     [
-        (b'{"a":1}', {"body": {"a": 1}}),
-        (b'{"a":1}\n', {"body": {"a": 1}, "body_as": ["newline"]}),
-        (b'{"a": "\\u00e4"}', {"body": {"a": "ä"}, "body_as": ["spaced", "ascii"]}),
-        ('{"a": "ä"}'.encode(), {"body": {"a": "ä"}, "body_as": ["spaced"]}),
-        (b'{ "a":1}', {"body_text": '{ "a":1}'}),
-        (b'{"a":1,"a":2}', {"body_text": '{"a":1,"a":2}'}),
-        (b"[NaN]", {"body_text": "[NaN]"}),
+        (b'{"a": "\\u00e4"}\n', {"body": '{"a": "\\u00e4"}\n'}),
+        ("ä".encode(), {"body": "ä"}),
         (b"\xff", {"body_base64": "/w=="}),
     ],
 )
-def test_a_body_is_told_as_plainly_as_it_can_be(body: bytes, told: dict[str, object]) -> None:
-    assert body_of(body) == told
+def test_a_body_is_text_or_base64(body: bytes, line: dict[str, object]) -> None:
+    assert body_of(body) == line
 
 
 def test_a_later_releases_fields_are_left_out() -> None:
@@ -113,9 +103,8 @@ def test_fields_with_a_default_may_be_missing() -> None:
         (b'{"record":"end","lines":"3"}', "`lines`: a whole number"),
         (b'{"record":"end","lines":true}', "`lines`: a whole number"),
         (b'{"record":"end","lines":99999999999999999999}', "`lines`: a whole number"),
-        (b'{"record":"event"}', "one of body"),
+        (b'{"record":"event"}', "`session` is missing"),
         (b'{"record":"event","body_base64":"?"}', "`body_base64` cannot be read"),
-        (b'{"record":"event","body":1,"body_text":""}', "one of body"),
     ],
 )
 def test_a_line_that_is_wrong_says_what_is(line: bytes, why: str) -> None:

@@ -1,14 +1,14 @@
 """The lines of an export: JSON objects, one per record. `docs/reference/export-format.md` describes them.
 
 A record's fields are the line's fields, so a field is declared once, in `model/records.py`. An event's body
-is the agent's own bytes, and comes back byte for byte: as JSON where writing that JSON gives the same bytes,
-else as text, else as base64.
+is the agent's own bytes: as text, or as base64 if it is not UTF-8.
 """
 
 import base64
 import binascii
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -20,10 +20,7 @@ from aforesaid.payload.limits import MOST_VALUES, structure_excess
 FORMAT = "aforesaid-export"
 VERSION = 2  # 1 had no memories
 LARGEST_INTEGER = 2**63 - 1
-BODIES = ("body", "body_text", "body_base64")
-# How an agent writes its JSON. A body that is laid out in yet another way is text.
-SPACED, ASCII, NEWLINE = "spaced", "ascii", "newline"
-LAYOUTS: tuple[tuple[str, ...], ...] = ((), (SPACED, ASCII), (SPACED,), (ASCII,))
+ENCODED_BODY = "body_base64"
 
 
 class Malformed(ValueError):
@@ -83,9 +80,17 @@ def decoded(data: bytes) -> Line:
     if kind is None:
         raise Malformed(f"{str(name)[:40]!r} is not a record of this format")
     if kind is EventRecord:
-        values["body"] = _body(values)
+        with suppress(KeyError):
+            values["body"] = _decode_body(values.pop(ENCODED_BODY))
     found: Line = _read_object(kind, values)
     return found
+
+
+def _decode_body(value: Any) -> bytes:
+    try:
+        return base64.b64decode(_typed(value, str, "text"), validate=True)
+    except binascii.Error:
+        raise Malformed(f"`{ENCODED_BODY}` cannot be read") from None
 
 
 def _plain(value: Any) -> dict[str, Any]:
@@ -93,7 +98,10 @@ def _plain(value: Any) -> dict[str, Any]:
     for part in fields(value):
         found = getattr(value, part.name)
         if isinstance(found, bytes):
-            plain |= _encode_body(found)
+            try:
+                plain[part.name] = found.decode()
+            except UnicodeDecodeError:
+                plain[ENCODED_BODY] = base64.b64encode(found).decode()
         elif isinstance(found, tuple):
             plain[part.name] = [_plain(item) if is_dataclass(item) else item for item in found]
         else:
@@ -103,46 +111,7 @@ def _plain(value: Any) -> dict[str, Any]:
     return plain
 
 
-def _encode_body(body: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(body, parse_constant=_refuse)
-        ended = [NEWLINE] if body.endswith(b"\n") else []
-        for layout in LAYOUTS:
-            if _laid_out(value, [*layout, *ended]) == body:
-                return {"body": value} | ({"body_as": [*layout, *ended]} if layout or ended else {})
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return {"body_text": body.decode()}
-    except UnicodeDecodeError:
-        return {"body_base64": base64.b64encode(body).decode()}
-
-
-def _body(values: dict[str, Any]) -> bytes:
-    given = [name for name in BODIES if name in values]
-    if len(given) != 1:
-        raise Malformed(f"an event has one of {', '.join(BODIES)}")
-    value = values.pop(given[0])
-    try:
-        if given[0] == "body":
-            return _laid_out(value, _typed(values.get("body_as", []), list, "a list"))
-        text: str = _typed(value, str, "text")
-        return text.encode() if given[0] == "body_text" else base64.b64decode(text, validate=True)
-    except (UnicodeEncodeError, binascii.Error, RecursionError):
-        raise Malformed(f"`{given[0]}` cannot be read") from None
-
-
-def _laid_out(value: Any, layout: list[str]) -> bytes:
-    separators = (", ", ": ") if SPACED in layout else (",", ":")
-    text = json.dumps(value, ensure_ascii=ASCII in layout, separators=separators)
-    return text.encode() + b"\n" * (NEWLINE in layout)
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-EXPECTED = {int: "a whole number", str: "text", bool: "true or false"}
+EXPECTED = {int: "a whole number", str: "text", bool: "true or false", bytes: "text"}
 type_hints = cache(get_type_hints)
 
 
@@ -160,7 +129,9 @@ def _read(hint: Any, value: Any) -> Any:
         return tuple(_read(arguments[0], each) for each in _typed(value, list, "a list"))
     if is_dataclass(hint):
         return _read_object(hint, value)
-    return value if hint is bytes else _typed(value, hint, EXPECTED[hint])
+    if hint is bytes and not isinstance(value, bytes):
+        return _typed(value, str, "text").encode("utf-8", "replace")
+    return _typed(value, hint, EXPECTED[hint])
 
 
 def _read_object(kind: Any, values: Any) -> Any:
