@@ -185,7 +185,7 @@ def assert_same(expected: Store, store: Store) -> None:
     assert sessions(store) == sessions(expected)
     assert turns_with_work(store) == turns_with_work(expected)
     assert written_about(store) == written_about(expected)
-    store.check()
+    store.database.check()
 
 
 @given(scripts(), st.data())

@@ -122,7 +122,7 @@ def test_a_ledger_outlives_what_it_was_spent_on(store: Store, job: Job) -> None:
     assert store.requests.spent(*FOREVER).requests == 2
     assert by(store, "project") == by(store, "session") == [("(deleted)", 2, 200)]
     store.requests.mark_unusable(before)
-    store.check()
+    store.database.check()
 
 
 def test_spending_is_grouped_by_model_and_purpose_with_the_largest_first(

@@ -137,7 +137,7 @@ def test_a_restored_backup_has_every_row(home: Paths, backups: BackupRepository)
     untouched = set(before) - {"jobs", "transcript_marks", "injections"}
     assert {name: after[name] for name in untouched} == {name: before[name] for name in untouched}
     with closing(Store(home.database, writer=False)) as store:
-        store.check()
+        store.database.check()
 
 
 def test_a_copy_keeps_given_ids_and_leaves_no_file_beside_it(

@@ -27,7 +27,7 @@ def test_sessions_are_listed_for_people_and_for_programs(project: Path) -> None:
     (session,) = json.loads(aforesaid("sessions", "--json", cwd=project).stdout)
     assert (session["status"], session["prompts"], session["project"]) == ("completed", 1, "shop")
     narrow = aforesaid("sessions", cwd=project, env={"COLUMNS": "80"}).stdout.splitlines()
-    assert narrow[1].split() == ["session", "when", "project", "state", "prompts", "title"]
+    assert narrow[0].split() == ["session", "when", "project", "state", "prompts", "title"]
 
 
 def test_a_session_is_shown_by_the_first_letters_of_its_id(project: Path) -> None:

@@ -33,7 +33,7 @@ def store(home: Paths) -> Iterator[Store]:
 MEETINGS: dict[str, Callable[[Store], object]] = {
     "a row": lambda store: store.database.row("events", "newest"),
     "one row after the other": lambda store: [*store.database.each("events", "newest")],
-    "rows with a text": lambda store: store.purge._found("prompts"),
+    "rows with a text": lambda store: store.purge._keys("prompts", "traces"),
     "giving space back": lambda store: store.maintenance.shrink(at_once=True),
     "scrubbing": lambda store: store.maintenance.scrub(),
     "emptying the log": lambda store: store.maintenance.truncate_log(),

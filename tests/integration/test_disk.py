@@ -352,7 +352,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_what_was_not(
     until(lambda: tools_in(home) == {f"tool:t{number}" for number in range(9)})
     store = settled(home)
     assert store.health().quarantined == 0
-    store.check()
+    store.database.check()
 
 
 @pytest.mark.quick

@@ -40,7 +40,7 @@ def test_a_purged_sentence_leaves_no_trace_in_any_byte_of_the_home(
         *("memory/sessions/claude-code-first.md", "backups/20261101T000000Z-daily/aforesaid.db"),
     }
     assert wanted <= before
-    assert any(each.startswith("memory/.history/contents/") for each in before)
+    assert any(each.startswith("memory/.history/s") for each in before)
     dry = aforesaid("purge", "--text", SAID, "--dry-run", "--json", cwd=project)
     counts = json.loads(dry.stdout)["counts"]
     assert (counts["prompts"], counts["memories"]) == (3, 1)
@@ -50,7 +50,7 @@ def test_a_purged_sentence_leaves_no_trace_in_any_byte_of_the_home(
     assert not (left := traces(home.data)), "\n".join(left)
     assert not home.erasing_file.exists()
     assert "tabs" in aforesaid("memory", "list", cwd=project).stdout
-    settled(home).check()
+    settled(home).database.check()
 
 
 def test_what_was_erased_does_not_come_back_from_the_transcript(
@@ -97,7 +97,7 @@ def test_a_worker_that_is_killed_while_it_erases_finishes_at_its_next_start(
             rpc.start(home)
     assert kills
     until(lambda: not home.erasing_file.exists(), seconds=120)
-    settled(home).check()
+    settled(home).database.check()
     assert not (left := traces(home.data)), "\n".join(left)
 
 
@@ -209,4 +209,4 @@ def test_secrets_that_were_stored_before_are_replaced_everywhere(
     assert "[secret:" in memory.read_text()
     assert "[secret:" in settled(home).sessions.prompts(1)[0].text
     assert purged(project, "--secrets").get("rows", 0) == 0
-    settled(home).check()
+    settled(home).database.check()

@@ -254,7 +254,7 @@ def test_a_full_disk_keeps_the_spool_until_there_is_room(home: Paths, tmp_path: 
             assert list(home.spool_bad.iterdir()) == []
             subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
             assert spool.drain().added == 3
-            store.check()
+            store.database.check()
     finally:
         subprocess.run(["umount", str(disk)], check=True)
 

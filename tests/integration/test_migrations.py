@@ -210,7 +210,7 @@ def test_every_file_of_it_is_for_the_owner_alone(file: Path) -> None:
 def test_a_reader_opens_when_nobody_writes(filled: Path) -> None:
     with closing(Store(filled, writer=False)) as reader:
         assert reader.health().events == 201
-        reader.check()
+        reader.database.check()
 
 
 def test_a_reader_opens_after_a_writer_was_killed(file: Path) -> None:
@@ -280,7 +280,7 @@ def test_a_damaged_file_is_refused_by_the_writer_and_not_deleted(filled: Path, h
 def test_a_damaged_file_is_found_by_a_reader_that_looks(filled: Path, how: str) -> None:
     damage(filled, how)
     with pytest.raises(StoreDamaged, match="damaged"):
-        Store(filled, writer=False).check()
+        Store(filled, writer=False).database.check()
 
 
 def test_the_index_is_asked_without_a_scan(filled: Path) -> None:

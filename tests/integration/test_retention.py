@@ -47,7 +47,7 @@ def test_old_events_lose_their_content_and_what_was_made_of_them_stays(
     assert (stored(home, KEPT), stored(home, TEXTS)) == (0, 0)
     assert store.health() == before
     assert [each.text for each in store.sessions.prompts(1)] == ["Add a greeting to hello.py"]
-    store.check()
+    store.database.check()
     store.close()
 
 

@@ -73,7 +73,7 @@ def test_every_injection_is_listed_with_its_reason(project: Path, home: Paths) -
     for words in ("near to the prompt", "of the last session", "tokens ("):
         assert words in shown
     narrow = aforesaid("why", cwd=project, env={"COLUMNS": "80"}).stdout.splitlines()
-    assert narrow[3].split() == ["when", "hook", "id", "title", "why", "tokens"]
+    assert narrow[2].split() == ["when", "hook", "id", "title", "why", "tokens"]
 
 
 def test_a_session_that_was_told_nothing_says_so(project: Path) -> None:

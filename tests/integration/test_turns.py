@@ -98,9 +98,12 @@ def test_only_the_summary_reads_all_of_a_long_turn(
     """Else the time for a turn would grow with the square of its length."""
     whole, read = Events.for_prompt, list[int]()
 
-    def counted(events: Events, session_id: int, number: int) -> list[StoredEvent]:
-        read.append(number)
-        return whole(events, session_id, number)
+    def counted(
+        events: Events, session_id: int, number: int, kind: str | None = None
+    ) -> list[StoredEvent]:
+        if kind is None:
+            read.append(number)
+        return whole(events, session_id, number, kind)
 
     monkeypatch.setattr(Events, "for_prompt", counted)
     used = (recorded("PostToolUse.Read", tool_use_id=f"t{number}") for number in range(100))

@@ -1,6 +1,7 @@
-"""`aforesaid cost`: requests to models as a table."""
+"""`aforesaid cost`: requests to models as a table and a chart by day."""
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from aforesaid.cli import output as out
 from aforesaid.english import count
 from aforesaid.model.requests import GROUPINGS, Spent
 from aforesaid.recall import resolve
-from aforesaid.synthesis.cost import Costs, load_costs
+from aforesaid.synthesis.cost import Costs, load_costs, total_tokens
 
 MILLION = 1_000_000
+BAR, MOST_DAYS = 60, 31
 SMALLEST = 0.0001  # dollars; less is shown as this, not as nothing
 
 
@@ -79,9 +81,23 @@ def _print(costs: Costs) -> None:
     place = f" for {costs.project}" if costs.project else ""
     out.say(out.heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
     out.table((f"by {costs.by}", *NUMBERS), rows, numbers=NUMBERS)
+    for line in chart(costs.days[-MOST_DAYS:], out.terminal_width()):
+        out.say(line)
     each, written = costs.each, costs.written
     if each is not None:
         out.say(
             f"{count(written.observations, 'observation')} and {count(written.summaries, 'summary')} "
             f"written by models: {each:,} tokens each."
         )
+
+
+def chart(days: Sequence[Spent], width: int) -> Iterator[str]:
+    """A bar for each day that has requests."""
+    # A terminal that cannot print blocks gets `#`.
+    block = "█" if "█".encode(sys.stdout.encoding or "ascii", "ignore") else "#"
+    known = {day.label: total_tokens(day) for day in days}
+    most = max(1, *known.values())
+    room = max(4, min(BAR, width - len(f"2026-11-19 {most:,} ")))
+    for label, number in known.items():
+        bar = block * -(-number * room // most)
+        yield f"{label} {number:>{len(f'{most:,}')},} {bar}".rstrip()

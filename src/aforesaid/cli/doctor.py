@@ -180,7 +180,7 @@ def check_database() -> Iterator[Finding]:
             return
     try:
         store = wiring.open_for_reading(paths)
-        store.check()
+        store.database.check()
         health = store.health()
     except StoreMissing:
         deleted = rpc.running_pid(paths) is not None and not paths.database.exists()

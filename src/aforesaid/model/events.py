@@ -328,21 +328,18 @@ class StoredEvent(NamedTuple):
 class Health:
     """Counts of the store. Times are None when nothing happened yet. `healed`: from transcripts only."""
 
-    pending: int
-    skipped: int
-    oldest_pending: int | None
-    last_done: int | None
-    quarantined: int
-    active_sessions: int
-    sessions: int
-    events: int
-    observations: int
-    summaries: int
-    projects: int
+    pending: int = 0
+    skipped: int = 0
+    oldest_pending: int | None = None
+    last_done: int | None = None
+    quarantined: int = 0
+    active_sessions: int = 0
+    sessions: int = 0
+    events: int = 0
+    observations: int = 0
+    summaries: int = 0
+    projects: int = 0
     healed: int = 0
-
-
-EMPTY = Health(0, 0, None, None, 0, 0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -214,7 +214,8 @@ class Database(Queries):
 
     def _open_reader(self) -> Connection:
         connection = _connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
-        with _closed_on_error(connection):
+        with ExitStack() as on_error:
+            on_error.callback(connection.close)
             connection.execute("PRAGMA query_only = 1")
             version = _check_version(connection)
             if version == 0:  # the worker is just about to make the tables
@@ -222,6 +223,7 @@ class Database(Queries):
             if version < newest_version():
                 update = "Bring it up to date with `aforesaid worker start`."
                 raise StoreError(f"{self.path} is of an older aforesaid. {update}")
+            on_error.pop_all()
         return connection
 
     def _open_writer(self) -> Connection:
@@ -229,7 +231,8 @@ class Database(Queries):
         # SQLite would create it with the umask's mode, and -wal and -shm copy that.
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
         connection = _connect(self.path, isolation_level=None)
-        with _closed_on_error(connection):
+        with ExitStack() as on_error:
+            on_error.callback(connection.close)
             # Where others may have a hand in the file, the log's shared memory proves nothing.
             journal = "DELETE" if why_shared(self.path.parent) else "WAL"
             settings = (f"journal_mode = {journal}", "synchronous = FULL", "foreign_keys = ON")
@@ -240,6 +243,7 @@ class Database(Queries):
                 if quick != "ok":
                     raise StoreDamaged(_damaged(self.path, quick))
             migrate(connection)
+            on_error.pop_all()
         return connection
 
 
@@ -255,15 +259,6 @@ def _connect(place: str | Path, **options: Any) -> Connection:
     )
     connection.row_factory = Row
     return connection
-
-
-@contextmanager
-def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        connection.close()
-        raise
 
 
 class Part:

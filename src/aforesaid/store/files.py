@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aforesaid.errors import StoreDamaged, StoreMissing, StoreTooNew
 from aforesaid.store.database import FAULTS, newest_version, open_file, schema_version, translate
-from aforesaid.store.salvage import find_bad_row, open_damaged
+from aforesaid.store.salvage import kept_tables, open_damaged
 from aforesaid.store.store import Store
 
 Progress = Callable[[int, int], None]  # done, of how much
@@ -157,9 +157,14 @@ def check_rows(path: Path) -> str | None:
     try:
         with closing(open_damaged(path)) as connection:
             found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            return find_bad_row(connection) if found == "ok" else str(found)
+            if found != "ok":
+                return str(found)
+            for table in kept_tables(connection):
+                if any(values is None for _, values in table.rows(connection)):
+                    return f"the table {table.name} holds what was never written"
     except FAULTS as error:
         return str(error)
+    return None
 
 
 def prepare_restored(

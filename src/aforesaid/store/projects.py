@@ -16,7 +16,7 @@ from aforesaid.repository import (
     link_identities,
     new_identities,
 )
-from aforesaid.store.database import Connection, Part, Row
+from aforesaid.store.database import Connection, Part, Queries
 
 Group = tuple[int, int]  # a project, and 0 or the number of a link
 
@@ -25,7 +25,7 @@ class Projects(Part):
     def resolve(self, repository: Repository, directory: str, now: int) -> int:
         """Creates a new one. Its name and root stay while that directory holds it."""
         while True:  # git answers outside of the transaction, until nothing has changed meanwhile
-            known = self._known()
+            known = known_in(self._db)
             owner = find_owner(repository, known)
             moved = owner is not None and self._is_moved(repository, owner)
             with self._db.transaction() as db:
@@ -45,7 +45,7 @@ class Projects(Part):
     ) -> list[Known[Group]]:
         """The links that ended."""
         while True:
-            known = self._known()
+            known = known_in(self._db)
             ended = _find_links(repository, known)
             number = 1 + max((each.key[1] for each in known), default=0)
             with self._db.transaction() as db:
@@ -58,7 +58,7 @@ class Projects(Part):
 
     def find(self, repository: Repository, *, local: bool = True) -> int | None:
         """Like resolve_project, for readers. `local`: see `find_owner`."""
-        owner = find_owner(repository, self._known(), local=local)
+        owner = find_owner(repository, known_in(self._db), local=local)
         return owner.key[0] if owner else None
 
     def find_at(self, directory: str, repository: Repository | None = None) -> int | None:
@@ -83,7 +83,9 @@ class Projects(Part):
     ) -> tuple[str, list[int]] | None:
         """See `find_unproven_remote`. Only older projects count: they had the remote first."""
         older = (
-            Known(k.key[0], k.identities, k.linked) for k in self._known() if k.key[0] < project_id
+            Known(k.key[0], k.identities, k.linked)
+            for k in known_in(self._db)
+            if k.key[0] < project_id
         )
         return find_unproven_remote(repository, older, project_id)
 
@@ -94,7 +96,7 @@ class Projects(Part):
 
     def links(self, project_id: int) -> list[tuple[Identity, ...]]:
         """Of each repository that was linked to the project."""
-        known = (each for each in self._known() if each.linked and each.key[0] == project_id)
+        known = (each for each in known_in(self._db) if each.linked and each.key[0] == project_id)
         return [tuple(sorted(each.identities, key=lambda i: i.value)) for each in known]
 
     def _is_moved(self, repository: Repository, owner: Known[Group]) -> bool:
@@ -104,9 +106,6 @@ class Projects(Part):
         if row is None or row["root"] == repository.root:
             return False
         return not is_at(row["root"], owner.identities)
-
-    def _known(self) -> list[Known[Group]]:
-        return _grouped(self._db.rows("projects", "all_identities"))
 
     def get(self, project_id: int) -> Project:
         return self._db.all(Project, "projects", "project", id=project_id)[0]
@@ -128,14 +127,9 @@ class Projects(Part):
         return self._db.number("transcripts", "known_since", id=project_id)
 
 
-def known_in(db: Connection) -> list[Known[Group]]:
-    """Within a transaction."""
-    return _grouped(db.rows("projects", "all_identities"))
-
-
-def _grouped(rows: Iterable[Row]) -> list[Known[Group]]:
+def known_in(db: Queries) -> list[Known[Group]]:
     found: dict[Group, set[Identity]] = defaultdict(set)
-    for row in rows:
+    for row in db.rows("projects", "all_identities"):
         found[row["project_id"], row["link"]].add(Identity(row["kind"], row["identity"]))
     return [
         Known(key, frozenset(identities), linked=key[1] > 0) for key, identities in found.items()

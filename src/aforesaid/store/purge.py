@@ -70,8 +70,8 @@ class Purge(Part):
         with _functions(self._db.reader(), matching):
             for rows, span in self._events(on_progress):
                 events |= {row["id"] for row in rows if _has(row, matching)}
-                events |= self._found("event_texts", **span)
-            found = {name: self._found(name) for name in SEARCHED}
+                events |= self._keys("event_texts", "traces", **span)
+            found = {name: self._keys(name, "traces") for name in SEARCHED}
         return Rows(events=frozenset(events), **found)
 
     def reach(self, rows: Rows) -> Reach:
@@ -157,9 +157,6 @@ class Purge(Part):
 
     def _keys(self, name: str, topic: str = "erasing", /, **values: object) -> frozenset[int]:
         return frozenset(self._db.column(int, topic, name, **values))
-
-    def _found(self, name: str, **values: object) -> frozenset[int]:
-        return self._keys(name, "traces", **values)
 
     def _events(self, on_progress: Progress) -> Iterator[tuple[list[Row], dict[str, int]]]:
         """All events with content, a few at a time, with the ids that they span."""

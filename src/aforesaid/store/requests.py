@@ -2,11 +2,9 @@
 
 import zlib
 
-from aforesaid.model.requests import GROUPINGS, Entry, Quality, Spent, StoredReply, Written
+from aforesaid.model.requests import Entry, Quality, Spent, StoredReply, Written
 from aforesaid.store.database import Part
 from aforesaid.store.values import columns, unpack
-
-QUERIES = {grouping: f"spent_by_{grouping}" for grouping in GROUPINGS}
 
 
 class Requests(Part):
@@ -31,9 +29,9 @@ class Requests(Part):
     def spent_by(
         self, grouping: str, since: int, until: int, *, project_id: int | None = None
     ) -> list[Spent]:
-        """`grouping` is one of GROUPINGS. Days in their order, everything else by its size."""
-        time = {"since": since, "until": until}
-        return self._db.all(Spent, "ledger", QUERIES[grouping], **time, project_id=project_id)
+        """By one of `model.requests.GROUPINGS`. Days in their order, everything else by its size."""
+        values = {"since": since, "until": until, "project_id": project_id}
+        return self._db.all(Spent, "ledger", f"spent_by_{grouping}", **values)
 
     def written(self, since: int, until: int, *, project_id: int | None = None) -> Written:
         return self._db.all(

@@ -193,14 +193,6 @@ def kept_tables(connection: sqlite3.Connection) -> tuple[Table, ...]:
     )
 
 
-def find_bad_row(connection: sqlite3.Connection) -> str | None:
-    """The first table with a row that cannot be read or holds impossible values."""
-    for table in kept_tables(connection):
-        if any(values is None for _, values in table.rows(connection)):
-            return f"the table {table.name} holds what was never written"
-    return None
-
-
 def salvage(damaged: Path, backup: Path | None, target: Path) -> Salvaged | None:
     """Makes `target` with the newest schema and without a search index. None: nothing can be read."""
     try:

@@ -72,10 +72,6 @@ class Store:
     def health(self) -> Health:
         return self.database.all(Health, "jobs", "counts")[0]
 
-    def check(self) -> None:
-        """Raises StoreDamaged unless every page and every index is sound."""
-        self.database.check()
-
     def close(self) -> None:
         """Nobody may be asking it anything: SQLite does not survive that."""
         self.database.close()

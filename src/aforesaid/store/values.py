@@ -51,11 +51,8 @@ def read(kind: type[T], row: Row | Mapping[str, Any], **more: Any) -> T:
 def _readers(kind: Any) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
     """Its fields, and what makes their value of a column's; None: the value is the column's."""
     hints = get_type_hints(kind)
-    return tuple((name, _reader(name, hints[name])) for name in _field_names(kind))
-
-
-def _field_names(kind: Any) -> Iterable[str]:
-    return getattr(kind, "_fields", None) or (part.name for part in fields(kind))
+    names = getattr(kind, "_fields", None) or [part.name for part in fields(kind)]
+    return tuple((name, _reader(name, hints[name])) for name in names)
 
 
 def _reader(name: str, hint: Any) -> Callable[[Any], Any] | None:

@@ -17,7 +17,7 @@ from aforesaid.agents.registry import CONNECTIONS, project_directory
 from aforesaid.backups import recovery_log
 from aforesaid.english import count
 from aforesaid.errors import AforesaidError, ConfigError, StoreError, StoreMissing, WorkerError
-from aforesaid.model.events import EMPTY, Health
+from aforesaid.model.events import Health
 from aforesaid.model.search import IndexHealth
 from aforesaid.model.sessions import COMMAND, ENDS, Where, subject
 from aforesaid.model.sessions import paused as describe_until
@@ -318,4 +318,4 @@ def _fault(
         return str(known)
     if worker is None and (note := not_recording(paths)):
         return note
-    return problem(paths, health or EMPTY, clock.now(), disk=disk, lost=lost)
+    return problem(paths, health or Health(), clock.now(), disk=disk, lost=lost)

@@ -90,7 +90,7 @@ def read(
         text, alone = rest, alone and rest == text
     if why := passing(text):
         return Reading(why=why)
-    best = Reading()
+    best, builds = Reading(), begins("builds", text)
     for start, clause in _clauses(text):
         if is_hearsay(clause) or (is_task(clause) and f"{clause}:" in text):
             break
@@ -98,6 +98,7 @@ def read(
             return Reading(why="not decided")
         found = _weigh(Clause(clause, text[start:], plain, alone=alone, corrects=corrects))
         less = bool(thinks) + 2 * (spec and not re.match(r"we\b|i\b|this ", clause))
+        less += 2 * (builds and start > 0)
         if not has("standing", text[start:]):
             less += crowded + (len(text.split()) > LONG)
         best = max(best, replace(found, points=found.points - less), key=lambda each: each.points)
@@ -176,10 +177,14 @@ def _weigh(clause: Clause) -> Reading:
     text, rest, points = clause.text, clause.rest, clause.points
     if has("pointless", text) or (clause.deictic and not clause.corrects):
         return Reading()
+    if begins("wanted", text) and not has("standing", rest):
+        return Reading()
     if begins("self", text) or has("opinion", text):
         of_project = has("prefers", text) and (clause.in_project or clause.project_tool)
         return Reading(FEEDBACK if of_project else USER, points + 2)
     if begins("wish", text):
+        if begins("builds", text):
+            return Reading()
         kind = USER if has("to_me", rest) else PROJECT
         return Reading(kind, points - clause.hard + has("single", text))
     if begins("of_one", text) and not begins("order", text):
@@ -213,7 +218,8 @@ def _weigh_order(clause: Clause) -> Reading:
     points += has("forbids", text) and not standing
     points += begins("any_object", thing) and thing.split()[0] not in KINDS
     if not (clause.work or has("to_me", text)):
-        points -= begins("the_object", thing) + 2 * has("program", text)
+        points -= begins("the_object", thing) and not has("condition", rest)
+        points -= 2 * has("program", text)
     points -= has("only", text) and "only" not in text[:12]
     to_me = has("to_me", rest)
     points -= begins("momentary", text) and not (to_me or has("standing", rest))
@@ -230,16 +236,20 @@ def _weigh_statement(clause: Clause) -> Reading:
     points -= 2 * (has("program", text) and not (located or has("status", text)))
     subject = begins("generic", text) or begins("specific", text)
     points += has("ours", text) or has("authority", text)
+    # `the cache always …` tells what is seen, `the script must …` what is to be built.
+    seen = begins("the_object", text) and has("standing", text)
+    meant = {cue for cue in MEANT if has(cue, rest)}
+    built = begins("required", text) and not meant - {"reason"}
+    if (built or (seen and not meant)) and not clause.work:
+        return Reading()
     if has("norm", text):
         points += (subject or text.startswith("we ")) + begins("universal", text)
         points += has("actor", rest) + has("forbids", text) + has("status", rest)
         return Reading(PROJECT if text.startswith("we ") else FEEDBACK, points)
-    # `the cache always …` tells what is seen.
-    seen = begins("the_object", text) and has("standing", text)
-    if clause.symptom or (seen and not any(has(cue, rest) for cue in MEANT)):
+    if clause.symptom:
         return Reading()
     if has("states", text):
-        points += subject + has("status", rest) + has("consequence", rest)
+        points += subject + has("status", rest) + has("consequence", rest) + has("forbids", rest)
         points += subject and has("settled", text)
         points -= begins("bare_subject", text) and not located
         return Reading(_fact_type(clause.plain), points)

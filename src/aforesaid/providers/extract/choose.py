@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aforesaid.providers.extract.commands import read_sections
 from aforesaid.providers.extract.passages import LONGEST, Passage, read_passages
 from aforesaid.similarity import WIDE, content_words, word_overlap
 
@@ -18,17 +19,14 @@ CLOSING, COMMIT, BETWEEN = "closing", "commit", "between"  # where a passage sta
 
 def _load_cues() -> dict[str, re.Pattern[str]]:
     """The patterns of cues.txt by kind. Scripts without spaces have no word boundaries."""
-    rows: dict[str, list[tuple[str, str]]] = {}
-    where: dict[str, str] = {}
-    section = ""
-    for line in (Path(__file__).parent / "cues.txt").read_text("utf-8").splitlines():
-        if line.startswith("["):
-            section, where[section] = line.strip("[]").split()[0], line.strip("[]").split()[1]
-            rows[section] = []
-        elif line and not line.startswith("#"):
-            language, _, row = line.partition(": ")
-            rows[section] += [(language, each.strip()) for each in row.split(" | ")]
-    return {name: _compile(found, where[name]) for name, found in rows.items()}
+    found = {}
+    for heading, lines in read_sections(Path(__file__).with_name("cues.txt")).items():
+        name, where = heading.split()
+        rows = [line.partition(": ")[::2] for line in lines]
+        found[name] = _compile(
+            [(key, each.strip()) for key, row in rows for each in row.split(" | ")], where
+        )
+    return found
 
 
 def _compile(rows: list[tuple[str, str]], where: str) -> re.Pattern[str]:
@@ -63,6 +61,7 @@ LINK = re.compile(  # `no` and `right` only as an answer: `No hooks fire` says s
     r"(?: it| the (?:\w+ )?\w+)?(?::| [–—-]| that))\s+)+",
     re.IGNORECASE,
 )
+PRONOUN = re.compile(r"(?:it|its|this|that|they|their|these|those)\b", re.IGNORECASE)
 SELF = re.compile(r"\b(?:I|[Ll]et me|[Ll]et's)\b")
 DEFINITION = re.compile(r"`[^`]+`(?:\s\([^)]*\))?\s*(?:[–—:-]|→)\s")  # `name` - what it is
 CODE = re.compile(
@@ -101,6 +100,25 @@ def without_link(passage: Passage) -> Passage:
     return replace(passage, text=bare[0].upper() + bare[1:]) if len(bare) >= LEAST else passage
 
 
+def join_pronouns(passages: Iterable[Passage]) -> list[Passage]:
+    """A sentence that begins with a pronoun stays with the one before it, which says what it is about."""
+    found: list[Passage] = []
+    for each in passages:
+        last = found[-1] if found else None
+        if (
+            last
+            and PRONOUN.match(each.text)
+            and last.label == each.label
+            and len(last.text) + len(each.text) < LONGEST
+            and last.text.endswith((".", "。"))
+            and not is_chat(last.text)
+        ):
+            found[-1] = replace(last, text=f"{last.text} {each.text}")
+        else:
+            found.append(each)
+    return found
+
+
 def is_chat(sentence: str) -> bool:
     return CHAT.fullmatch(sentence) is not None or ASKS.match(sentence) is not None
 
@@ -129,19 +147,21 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         or ASKS.match(passage.label)
     ):
         return 0.0, False
-    words = [word for word in said.split() if word[0] not in "`(" or " " in word]
+    labelled = bool(WHY_LABEL.match(passage.label) or CAVEAT_LABEL.match(passage.label))
+    words = [word for word in said.split() if word[0] not in "`(" or labelled or DID.match(said)]
     if said.endswith(":") or said[0] == "/" or (not wide and len(words) < LEAST_WORDS):
         return 0.0, False
     if place == BETWEEN and SELF.search(said):
         return 0.0, False  # about the work in progress
-    if passage.item and (_is_heading(words) or _is_fragment(said, words)) and not DID.match(said):
+    unfinished = passage.item or said[-1] not in ".!。！)"
+    fragment = (unfinished and _is_heading(words)) or (passage.item and _is_fragment(said, words))
+    if fragment and not DID.match(said):
         return 0.0, False
     cause, constraint = bool(CAUSE.search(said)), bool(CONSTRAINT.search(said))
     finding, decision = bool(FINDING.search(said)), bool(DECISION.search(said))
-    labelled = WHY_LABEL.match(passage.label) or CAVEAT_LABEL.match(passage.label)
     changed = says_change(passage)
     points = 2.0 * cause + 1.1 * constraint + 0.8 * finding + 0.9 * decision
-    points += 1.0 * bool(labelled) + 0.8 * changed + 0.3 * passage.joined
+    points += 1.0 * labelled + 0.8 * changed + 0.3 * passage.joined
     points += 0.4 * min(3, len(CODE.findall(said))) + 0.2 * min(2, len(NUMBER.findall(said)))
     points += PLACES[place]
     if POINTING.match(said) and not passage.joined:
@@ -154,7 +174,7 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         points, constraint = points - 1.5, False  # outcomes are told by exit codes
     if len(said) > LONGEST:
         points -= 0.8
-    why = cause or bool(labelled) or ((constraint or decision or finding) and not changed)
+    why = cause or labelled or ((constraint or decision or finding) and not changed)
     return points, why
 
 
@@ -175,7 +195,7 @@ def choose(texts: Iterable[tuple[str, str]], *, answers: bool = False) -> list[C
     order = 0
     first = FIRST if answers else 0
     for place, source in texts:
-        for each in map(without_link, read_passages(source)):
+        for each in join_pronouns(map(without_link, read_passages(source))):
             order += 1
             if is_open(each) and place != COMMIT:
                 continue
@@ -234,4 +254,4 @@ def find_open_ends(message: str | None) -> list[str]:
 def find_question(message: str | None) -> str | None:
     """The question the agent ends with, if it asks one."""
     ending = [passage.text for passage in read_passages(message or "")][-3:]
-    return next((s for s in reversed(ending) if s.endswith(("?", "？")) or ASKS.match(s)), None)
+    return next((said for said in reversed(ending) if said.endswith(("?", "？"))), None)

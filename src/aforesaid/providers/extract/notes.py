@@ -24,7 +24,7 @@ from aforesaid.providers.extract.choose import (
     find_question,
     is_chat,
 )
-from aforesaid.providers.extract.commands import CHECKS
+from aforesaid.providers.extract.commands import CHECKS, STANDING
 from aforesaid.providers.extract.passages import (
     plain_line,
     plain_prompt,
@@ -61,6 +61,7 @@ REFACTOR = re.compile(
 NEW = re.compile(
     r"\b(?:add(?:s|ed)?|implement(?:s|ed)?|creat(?:e[sd]?)|introduc\w+|support|new)\b", re.I
 )
+OPERATIONS = ("install", "migration", "deploy")
 NAME = re.compile(r"[A-Za-z_][\w.-]{2,39}")
 STOPS = (".", "!", "?", "…", "。", "！", "？")
 
@@ -121,9 +122,7 @@ def _is_worth_a_note(work: Work, chosen: list[Chosen]) -> bool:
         return True
     if work.undone or work.answers:
         return True
-    if any(
-        run.good and run.command.kind in ("install", "migration", "deploy") for run in work.runs
-    ):
+    if any(run.good and run.command.kind in OPERATIONS for run in work.runs):
         return True
     spoke = len(work.message or "") >= LEAST_MESSAGE or any(c.place == BETWEEN for c in chosen)
     return spoke and any(each.why for each in chosen)
@@ -178,7 +177,9 @@ def _did(work: Work, title: str, *, files: bool = True) -> list[str]:
 
 def _outcomes(work: Work, *, failures: bool = True) -> list[str]:
     """How the checks ended."""
-    found = [_repaired(check) for check in work.repaired if check.first.command.kind in CHECKS][:1]
+    found = [_repaired(check) for check in work.repaired if check.first.command.kind in STANDING][
+        :1
+    ]
     found += [describe_failure(work, check) for check in work.failing[:2] if failures]
     for run in _passed_checks(work)[:2]:
         counts = run.outcome.tally
@@ -236,7 +237,8 @@ def _type(work: Work, title: str) -> str:
         if commit.label:
             return TYPES.get(commit.label, "change")
     if not (work.patches or work.commits):
-        return "discovery"
+        operated = any(run.good and run.command.kind in OPERATIONS for run in work.runs)
+        return "change" if operated else "discovery"
     about = f"{title}\n{work.turn.prompt or ''}"[:2000]
     if BUG.search(about):
         return "change" if work.failing else "bugfix"
