@@ -40,7 +40,7 @@ def test_a_purged_sentence_leaves_no_trace_in_any_byte_of_the_home(
         *("memory/sessions/claude-code-first.md", "backups/20261101T000000Z-daily/aforesaid.db"),
     }
     assert wanted <= before
-    assert any(each.startswith("memory/.history/contents/") for each in before)
+    assert any(each.startswith("memory/.history/s") for each in before)
     dry = aforesaid("purge", "--text", SAID, "--dry-run", "--json", cwd=project)
     counts = json.loads(dry.stdout)["counts"]
     assert (counts["prompts"], counts["memories"]) == (3, 1)

@@ -805,7 +805,6 @@ def test_an_open_entry_that_we_did_not_write_is_put_aside(memories: Memories) ->
         "{",
         "[]",
         '{"number": 9, "at": 1, "reason": "x", "files": {"../../evil.md": [null, null]}}',
-        '{"number": 9, "at": 1, "reason": "x", "files": {"user/a.md": [null, "0000"]}}',
     ):
         (folder / "open.json").write_text(text)
         assert names(memories) == ["prefers-tabs"]

@@ -1,12 +1,15 @@
 """Notes without a model: the agent's own sentences, and what the events show."""
 
+from dataclasses import replace
+
+from aforesaid.model.events import Subagent
 from aforesaid.model.observations import SummaryDraft
 from aforesaid.providers.extract.choose import choose
 from aforesaid.providers.extract.passages import read_passages
 from aforesaid.providers.rules import Rules
 from tests.support.observed import EXTENDED, GREEN, MENDED, PRICING, RED, observe, the_only, told
 from tests.support.tables import loop_over
-from tests.support.turns import edited, failed, ran, read, turn
+from tests.support.turns import by, edited, failed, ran, read, turn
 
 CLOSING = """Perfect! The fix is complete and all tests pass.
 
@@ -223,3 +226,12 @@ def test_a_label_is_given_once_and_quoted_structure_is_read_as_structure() -> No
 def test_the_agents_next_steps_between_calls_are_no_findings() -> None:
     said = ("Since the hook won't let me commit, I have two options.", "Now check if `a.py` fails.")
     assert observe(turn("continue", read("a.py"), said="Done.", messages=said)) == []
+
+
+def test_a_sub_agent_without_a_report_is_quoted_from_its_messages() -> None:
+    agent = Subagent("a1", "Explore")
+    said = "The cache is never filled because `load()` returns before the store is opened."
+    made = turn("look around", *by(agent, read("cache.py")))
+    draft = the_only(replace(made, subagent_messages=((agent, said),)))
+    assert said in told(draft)
+    assert draft.subagent_type == "Explore"

@@ -11,7 +11,7 @@ from aforesaid import clock, freshness
 from aforesaid.clock import MINUTE, SECOND
 from aforesaid.model.observations import ObservationDraft, Turn
 from aforesaid.repository import revision
-from aforesaid.synthesis.synthesize import Stamp
+from aforesaid.synthesis.synthesize import stamp
 from tests.support.turns import turn
 
 AUTHOR = ("-c", "user.name=dev", "-c", "user.email=dev@example.org")
@@ -38,7 +38,7 @@ def ended(root: Path, at: int) -> Turn:
 
 def test_the_commit_and_each_file_of_the_project_are_noted(root: Path) -> None:
     now = clock.now()
-    stamped = Stamp.of(ended(root, now), now).on(DRAFT)
+    stamped = stamp(DRAFT, ended(root, now), revision(str(root)))
     assert stamped.revision == revision(str(root))
     names = ("a.py", "b.py")
     assert stamped.blobs == tuple(
@@ -47,38 +47,23 @@ def test_the_commit_and_each_file_of_the_project_are_noted(root: Path) -> None:
     assert replace(stamped, revision=None, blobs=()) == DRAFT
 
 
-def test_of_a_turn_that_ended_long_ago_nothing_is_noted(root: Path) -> None:
-    now = clock.now()
-    assert Stamp.of(ended(root, now - 11 * MINUTE), now).on(DRAFT) == DRAFT
-    assert Stamp.of(ended(root, now - 9 * MINUTE), now).revision is not None
-
-
 def test_a_file_that_changed_after_the_turn_is_not_noted(root: Path) -> None:
     """While the model wrote, or the user."""
     now = clock.now()
-    stamp = Stamp.of(ended(root, now), now)
     later = (now + MINUTE) / SECOND
     os.utime(root / "a.py", (later, later))
-    assert [path for path, _ in stamp.on(DRAFT).blobs] == ["b.py"]
-
-
-def test_a_commit_after_the_question_is_not_the_turns(root: Path) -> None:
-    now = clock.now()
-    before = revision(str(root))
-    stamp = Stamp.of(ended(root, now), now)
-    command = ["git", "-C", str(root), *AUTHOR, "commit", "--allow-empty", "--message", "second"]
-    subprocess.run(command, check=True, capture_output=True)
-    assert stamp.on(DRAFT).revision == before != revision(str(root))
+    assert [path for path, _ in stamp(DRAFT, ended(root, now), None).blobs] == ["b.py"]
 
 
 def test_without_a_repository_the_files_are_noted_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("a\n")
     now = clock.now()
-    stamped = Stamp.of(ended(tmp_path, now), now).on(DRAFT)
+    stamped = stamp(DRAFT, ended(tmp_path, now), revision(str(tmp_path)))
     assert stamped.revision is None
     assert [path for path, _ in stamped.blobs] == ["a.py"]
 
 
 def test_a_directory_that_is_gone_leaves_the_draft_as_it_is(tmp_path: Path) -> None:
     now = clock.now()
-    assert Stamp.of(ended(tmp_path / "gone", now), now).on(DRAFT) == DRAFT
+    gone = tmp_path / "gone"
+    assert stamp(DRAFT, ended(gone, now), revision(str(gone))) == DRAFT

@@ -257,10 +257,10 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
     with out.bar("Counting") as show:
         plan = imports.plan(home, choice, selection.chosen, clock.now, show)
     costs = _costs(home, choice, plan)
-    added, expected, needs = plan.gain.all, plan.expected, plan.needs
+    added, estimate = plan.gain.all, plan.estimate
     value: Json = {"dry_run": True} | _gain_json(plan.gain, selection, plan.faulty)
-    value["observations"] = asdict(expected)
-    value["needs"] = {n: getattr(needs, n) for n in ("requests", "sent", "received")}
+    value["observations"] = {n: getattr(estimate, n) for n in ("low", "high", "basis")}
+    value["needs"] = {n: getattr(estimate, n) for n in ("requests", "sent", "received")}
     if out.print_if_json(value | {"costs": costs}):
         return
     _print_gain("Would import", plan.gain, selection, plan.faulty)
@@ -268,9 +268,9 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
         out.say(
             f"To be processed: {count(added.turns, 'turn')}, in {count(added.parts, 'part')} to observe and "
             f"{count(added.summaries, 'summary')}.\n"
-            f"Observations to expect: {expected.low:,} to {expected.high:,} ({expected.basis}).\n"
-            f"With a model, about {count(needs.requests, 'request')}: {needs.sent:,} tokens sent and "
-            f"{needs.received:,} received."
+            f"Observations to expect: {estimate.low:,} to {estimate.high:,} ({estimate.basis}).\n"
+            f"With a model, about {count(estimate.requests, 'request')}: {estimate.sent:,} tokens sent "
+            f"and {estimate.received:,} received."
         )
         rows = []
         for cost in costs:
@@ -282,7 +282,7 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
 
 def _costs(home: wiring.Home, choice: wiring.Choice, plan: imports.Plan) -> list[Json]:
     """At list prices, without discounts for cached tokens. The model in use first."""
-    usage = Usage(plan.needs.sent, 0, 0, plan.needs.received)
+    usage = Usage(plan.estimate.sent, 0, 0, plan.estimate.received)
     listed = Prices.of(home.settings.names("cost.prices"))
     used = choice.model
     models = [(name, name, listed) for name in WELL_KNOWN if used is None or name != used.model]

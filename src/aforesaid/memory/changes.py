@@ -445,9 +445,11 @@ class Memories:
             if not folders.is_plain_file(path, root) and name_problem(path.stem):
                 continue
             with suppress(OSError):
-                data, name = files.read_file(path), known.get(_relative(root, path))
+                data, below = files.read_file(path), _relative(root, path)
+                name = known.get(below)
                 if name != (None if data is None else blob_id(data)):
-                    found.append(files.FileChange(path, history.content(name), data))
+                    before = history.last_content(below) if name else None
+                    found.append(files.FileChange(path, before, data))
         return found
 
     @contextmanager

@@ -2,33 +2,30 @@
 
 It is in `.history`, in the folder of all memories:
 
-    s12.json        one change: {"number", "at", "reason", "files": {path: [before, after]}}
+    s12.json        one change: {"number", "at", "reason", "files": {path: [before, after]}}; null for no file
     open.json       the change that is being made, in the same form
-    contents/<id>   one content, named by its hash; before and after are such names, or null for no file
-    known.json      {"number", "files": {path: content}}: the state after that entry, to detect edits by hand
+    known.json      {"number", "files": {path: id}}: the contents after that entry, to detect edits by hand
 
 Writing `open.json` is the commit point: a change that is interrupted earlier has not happened, one that is
 interrupted later is completed by the next reader or writer. A file that somebody has edited meanwhile is left
 alone; if that is seen before the first one is changed, all are. Entries older than a year are deleted when
-there are 2,000 newer ones. Only the holder of the write lock may write.
+there are 2,000 newer ones, but not the last one of a file. Only the holder of the write lock may write.
 """
 
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aforesaid import log
 from aforesaid.clock import DAY
 from aforesaid.errors import NotFound
 from aforesaid.memory.files import (
     FileChange,
-    UnreadableFile,
-    read_file,
     read_or_none,
     remove_file,
     remove_temporaries,
@@ -38,7 +35,7 @@ from aforesaid.memory.files import (
 from aforesaid.memory.folders import RETIRED_FOLDER, is_changeable, rebuild_index
 from aforesaid.memory.format import blob_id
 
-HISTORY_FOLDER, CONTENTS = ".history", "contents"
+HISTORY_FOLDER = ".history"
 KNOWN, OPEN, UNREADABLE = "known.json", "open.json", "open.unreadable"
 ENTRY = re.compile(r"s([1-9][0-9]{0,17})\.json")
 KEPT_ENTRIES, KEPT_TIME = 2_000, 365 * DAY
@@ -56,13 +53,13 @@ Keep = Callable[[str, bytes], bytes | None]
 
 
 class Entry(NamedTuple):
-    """One change. `files`: by path below the folder of all memories, the names of the contents before and
-    after; a change that is being made also has the team's files, by their absolute paths."""
+    """One change. `files`: by path below the folder of all memories, the content before and after; a change
+    that is being made also has the team's files, by their absolute paths."""
 
     number: int
     at: int
     reason: str
-    files: dict[str, tuple[str | None, str | None]]
+    files: dict[str, tuple[bytes | None, bytes | None]]
 
     @property
     def id(self) -> str:
@@ -85,33 +82,26 @@ class History:
     def log(self, limit: int | None = LATEST, folders: Iterable[str] = ()) -> list[Entry]:
         """Newest first. `folders` (such as `user`): only the changes that touched one of them."""
         within = tuple(f"{folder}/" for folder in folders)
-        entries = (entry for number in self._numbers() if (entry := self._load(number)))
         found = (
             each
-            for each in entries
+            for each in self._entries()
             if not within or any(path.startswith(within) for path in each.files)
         )
         return list(islice(found, limit))
 
     def entry(self, entry_id: str) -> Entry:
         """Raises NotFound."""
-        found = ENTRY.fullmatch(f"{entry_id}.json")
-        if entry := self._load(int(found[1])) if found else None:
+        if ENTRY.fullmatch(name := f"{entry_id}.json") and (entry := self._load(name)):
             return entry
         raise NotFound(f"There is no change {entry_id!r}. See `aforesaid memory log`.")
 
     def contents(self, entry_id: str) -> tuple[Contents, Contents]:
         """The files of an entry before and after it. Raises NotFound."""
         files = self.entry(entry_id).files
-        try:
-            return (
-                {path: self.content(before) for path, (before, _) in files.items()},
-                {path: self.content(after) for path, (_, after) in files.items()},
-            )
-        except OSError:
-            raise NotFound(
-                f"The change {entry_id!r} is damaged in the history: it cannot be shown."
-            ) from None
+        return (
+            {path: before for path, (before, _) in files.items()},
+            {path: after for path, (_, after) in files.items()},
+        )
 
     def diff(self, entry_id: str | None = None) -> str:
         """A unified diff of an entry, by default the last one."""
@@ -120,20 +110,24 @@ class History:
         return unified_diff(*self.contents(entry_id or last[0].id))
 
     def known(self) -> Names:
-        """The names of all contents after the last entry."""
+        """The ids of all contents after the last entry."""
         newest, known = 0, Names()
         with suppress(*DAMAGE):
             stored = json.loads((self._folder / KNOWN).read_bytes())
             known, newest = dict(stored["files"]), int(stored["number"])
-        for number in reversed(self._numbers()):
-            if number > newest and (entry := self._load(number)):
-                known |= {path: after for path, (_, after) in entry.files.items()}
+        newer = takewhile(lambda each: each.number > newest, self._entries())
+        for entry in reversed(list(newer)):
+            known |= {path: _name(after) for path, (_, after) in entry.files.items()}
         return known
 
-    def open(self, at: int, reason: str, files: Sequence[FileChange]) -> Entry:
+    def last_content(self, path: str) -> bytes | None:
+        """After the last entry that has the file."""
+        return next((e.files[path][1] for e in self._entries() if path in e.files), None)
+
+    def open(self, at: int, reason: str, files: Iterable[FileChange]) -> Entry:
         """Commits a change. `apply` makes it."""
         entry = self._entry(at, reason, files)
-        self._write(OPEN, entry._asdict())
+        self._write(OPEN, entry)
         return entry
 
     def load_open(self) -> Entry | None:
@@ -141,23 +135,21 @@ class History:
         path = self._folder / OPEN
         if not path.exists():
             return None
-        try:
-            entry = _parse_entry(json.loads(path.read_bytes()))
-            for each in self._changes(entry):
-                if ".." in each.path.parts or not is_changeable(each.path, self._root):
-                    raise ValueError("not the path of a memory")
+        if (entry := self._load(OPEN)) and all(
+            ".." not in Path(each).parts and is_changeable(self._root / each, self._root)
+            for each in entry.files
+        ):
             return entry
-        except DAMAGE:
-            log.warning("memory.journal_unreadable")
-            path.replace(self._folder / UNREADABLE)
-            return None
+        log.warning("memory.journal_unreadable")
+        path.replace(self._folder / UNREADABLE)
+        return None
 
     def apply(self, entry: Entry) -> tuple[tuple[Path, ...], str | None]:
         """Makes the change. Can be interrupted anywhere and applied again.
 
         Returns the files that were left alone, because one was edited meanwhile or cannot be written, and the
         id of the entry; None if nothing was recorded."""
-        files = self._changes(entry)
+        files = [FileChange(self._root / path, *pair) for path, pair in entry.files.items()]
         try:
             kept = swap_files(files, entry.number, self._root)
         except OSError as error:
@@ -178,13 +170,13 @@ class History:
         return tuple(kept), recorded
 
     def record(
-        self, at: int, reason: str, files: Sequence[FileChange], number: int | None = None
+        self, at: int, reason: str, files: Iterable[FileChange], number: int | None = None
     ) -> str | None:
         """Adds an entry. Idempotent for a number. Returns its id; None without files."""
-        if not files:
-            return None
         entry = self._entry(at, reason, files, number)
-        self._write_entry(entry)
+        if not entry.files:
+            return None
+        self._write(f"{entry.id}.json", entry)
         self._write_known(self.known())
         return entry.id
 
@@ -192,100 +184,72 @@ class History:
         return bool(self._outdated(now))
 
     def prune(self, now: int) -> None:
-        """Deletes outdated entries, then the contents that no entry needs; safe to interrupt."""
+        """Deletes outdated entries; safe to interrupt."""
         for number in self._outdated(now):
             remove_file(self._folder / f"s{number}.json")
-        needed = set(self.known().values())
-        for number in self._numbers():
-            entry = self._load(number)
-            if entry is None:
-                return  # which contents it needs is unknown
-            needed.update(name for pair in entry.files.values() for name in pair)
-        contents = self._folder / CONTENTS
-        for folder in (self._folder, contents):
-            remove_temporaries(folder)
-        with suppress(FileNotFoundError):
-            for path in [each for each in contents.iterdir() if each.name not in needed]:
-                remove_file(path)
+        remove_temporaries(self._folder)
 
     def erase(self, keep: Keep) -> int:
         """Purges contents, paths and reasons. Returns how many entries changed. An entry that cannot be read
         goes: its content is unknown."""
         count = 0
-
-        def purge(path: str, name: str | None) -> str | None:
-            try:
-                data = self.content(name)
-            except OSError:
-                return None
-            return None if data is None else self._store(keep(path, data))
-
-        for number in self._numbers():
-            entry = self._load(number)
+        known = {path: name for path, name in self.known().items() if keep(path, b"") is not None}
+        for number in reversed(self._numbers()):
+            entry = self._load(f"s{number}.json")
             if entry is None:
                 remove_file(self._folder / f"s{number}.json")
                 count += 1
                 continue
             kept = {
-                path: (purge(path, before), purge(path, after))
+                path: (before and keep(path, before), after and keep(path, after))
                 for path, (before, after) in entry.files.items()
                 if keep(path, b"") is not None
             }
             reason = keep("", entry.reason.encode("utf-8", "surrogatepass")) or b"erased"
             purged = entry._replace(files=kept, reason=reason.decode("utf-8", "replace"))
             if purged != entry:
-                self._write_entry(purged)
+                self._write(f"{entry.id}.json", purged)
                 count += 1
-        known = self.known()
-        names = {p: purge(p, name) for p, name in known.items() if keep(p, b"") is not None}
-        if names != known:
-            self._write_known(names)
+            known |= {path: _name(after) for path, (_, after) in kept.items() if path in known}
+        if count:
+            self._write_known(known)
         remove_file(self._folder / UNREADABLE)
-        self.prune(0)
+        remove_temporaries(self._folder)
         return count
-
-    def content(self, name: str | None) -> bytes | None:
-        """Raises OSError if it is lost."""
-        if name is None:
-            return None
-        data = read_file(self._folder / CONTENTS / name)
-        if data is None:
-            raise UnreadableFile("it is gone")
-        return data
 
     def _entry(
         self, at: int, reason: str, files: Iterable[FileChange], number: int | None = None
     ) -> Entry:
-        """Stores the contents."""
         root = self._root
-        number = number or max(self._numbers(), default=0) + 1
-        names = {
-            (path.relative_to(root) if path.is_relative_to(root) else path).as_posix(): (
-                self._store(before),
-                self._store(after),
-            )
-            for path, before, after in files
+        contents = {
+            (path.relative_to(root) if path.is_relative_to(root) else path).as_posix(): pair
+            for path, *pair in files
         }
-        return Entry(number, at, reason, names)
+        number = number or max(self._numbers(), default=0) + 1
+        return Entry(
+            number, at, reason, {path: (old, new) for path, (old, new) in contents.items()}
+        )
 
-    def _changes(self, entry: Entry) -> list[FileChange]:
-        return [
-            FileChange(self._root / path, self.content(before), self.content(after))
-            for path, (before, after) in entry.files.items()
-        ]
+    def _entries(self) -> Iterator[Entry]:
+        """Newest first, without damaged ones."""
+        return filter(None, (self._load(f"s{number}.json") for number in self._numbers()))
 
     def _outdated(self, now: int) -> list[int]:
-        """Oldest first."""
-        older = [(n, self._load(n)) for n in self._numbers()[KEPT_ENTRIES:]]
-        return [n for n, each in older[::-1] if each is None or each.at < now - KEPT_TIME]
-
-    def _store(self, data: bytes | None) -> str | None:
-        if data is None:
-            return None
-        path = self._folder / CONTENTS / blob_id(data)
-        if not path.exists():
-            write_file(path, data)
-        return path.name
+        """An entry that is the last one of a file is not."""
+        numbers, newer, found = self._numbers(), set[str](), []
+        if len(numbers) <= KEPT_ENTRIES:
+            return []
+        for place, number in enumerate(numbers):
+            entry = self._load(f"s{number}.json")
+            if entry and (
+                place < KEPT_ENTRIES
+                or entry.at >= now - KEPT_TIME
+                or any(after is not None for p, (_, after) in entry.files.items() if p not in newer)
+            ):
+                newer |= entry.files.keys()
+            elif place >= KEPT_ENTRIES:
+                found.append(number)
+        return found
 
     def _numbers(self) -> list[int]:
         """Newest first."""
@@ -295,26 +259,37 @@ class History:
             return []
         return sorted((int(m[1]) for name in names if (m := ENTRY.fullmatch(name))), reverse=True)
 
-    def _load(self, number: int) -> Entry | None:
+    def _load(self, name: str) -> Entry | None:
         """None if it is missing or damaged."""
         with suppress(*DAMAGE):
-            stored = json.loads((self._folder / f"s{number}.json").read_bytes())
-            return _parse_entry({**stored, "number": number})
+            stored = json.loads((self._folder / name).read_bytes())
+            files = {
+                str(path): (_encode(before), _encode(after))
+                for path, (before, after) in stored["files"].items()
+            }
+            return Entry(int(stored["number"]), int(stored["at"]), str(stored["reason"]), files)
         return None
 
-    def _write_entry(self, entry: Entry) -> None:
-        self._write(f"s{entry.number}.json", entry._asdict())
+    def _write(self, name: str, entry: Entry) -> None:
+        files = {path: [*map(_decode, pair)] for path, pair in entry.files.items()}
+        data = json.dumps(entry._asdict() | {"files": files}, indent=1).encode()
+        write_file(self._folder / name, data)
 
     def _write_known(self, files: Names) -> None:
-        self._write(KNOWN, {"number": max(self._numbers(), default=0), "files": files})
-
-    def _write(self, name: str, stored: object) -> None:
-        write_file(self._folder / name, json.dumps(stored, indent=1).encode() + b"\n")
+        known = {"number": max(self._numbers(), default=0), "files": files}
+        write_file(self._folder / KNOWN, json.dumps(known, indent=1).encode())
 
 
-def _parse_entry(stored: Mapping[str, Any]) -> Entry:
-    files = {path: (before, after) for path, (before, after) in stored["files"].items()}
-    return Entry(int(stored["number"]), int(stored["at"]), str(stored["reason"]), files)
+def _name(data: bytes | None) -> str | None:
+    return None if data is None else blob_id(data)
+
+
+def _decode(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def _encode(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
 def unified_diff(before: Contents, after: Contents) -> str:

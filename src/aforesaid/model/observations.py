@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from aforesaid.model import names
-from aforesaid.model.events import Event
+from aforesaid.model.events import Event, Subagent
 from aforesaid.text import clean
 
 
@@ -293,7 +293,8 @@ class Turn:
     works in the next is seen as fixed. `recorded`: titles already written for this session. `observed`:
     what was written about this turn, for its summary. `goal`: the session's first prompt. `top`: the
     project's own directory. `injected`: what aforesaid has injected into the session. `messages`:
-    what the agent wrote between tool calls. `branch`: the one that was checked out, if it is known.
+    what the agent wrote between tool calls; `subagent_messages`: what its sub-agents did. `branch`: the one
+    that was checked out, if it is known.
     """
 
     project: str
@@ -312,6 +313,7 @@ class Turn:
     top: str | None = None
     injected: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
+    subagent_messages: tuple[tuple[Subagent, str], ...] = ()
     branch: str = ""
 
     @property

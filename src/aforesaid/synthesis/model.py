@@ -5,7 +5,7 @@ reuses the stored reply. Statements without support in the events are kept and m
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import TypeVar
 
@@ -219,33 +219,30 @@ SPREAD = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """`found`: observations that the rules find. `sampled`: some jobs stood for all."""
+class Estimate:
+    """Of a model: requests and tokens. `low` to `high` observations, and what that is based on."""
 
     requests: int
-    observing: int
     sent: int
     received: int
-    found: int
-    sampled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
     low: int
     high: int
     basis: str
 
 
-def estimate_requests(
+def estimate(
     store: Store,
     agents: Mapping[str, Agent],
     jobs: Sequence[Job],
     style: prompt.Style,
     budget: int,
     rules: Writer,
-) -> Needs:
-    """Each kind by a sample of its own: in the queue they alternate."""
+    *,
+    by_rules: bool,
+    past: Written,
+    spent: Spent,
+) -> Estimate:
+    """From a sample of each kind of job: in the queue they alternate."""
     requests, sent, received, found = {OBSERVE: 0.0, SUMMARIZE: 0.0}, 0.0, 0.0, 0.0
     sampled = False
     (_, summary), (_, observations) = prompt.examples()
@@ -257,38 +254,28 @@ def estimate_requests(
         for job in sample:
             session = store.sessions.get(job.session_id)
             assert session is not None, "jobs are deleted with their session"
-            turn = build_turn(store, agents, job, session)
-            if job.kind == OBSERVE and store.jobs.is_last_part(job):
+            if by_rules and job.kind == OBSERVE and store.jobs.is_last_part(job):
                 written = rules.observe(build_turn(store, agents, job, session, whole=True))
                 found += scale * len(written) if isinstance(written, tuple) else 0
-            request = build_request(turn, job.kind, style, budget)
-            if request is not None:
+            turn = build_turn(store, agents, job, session)
+            if request := build_request(turn, job.kind, style, budget):
                 requests[kind] += scale
                 sent += scale * sum(map(tokens, request.texts))
                 received += scale * tokens(answer)  # as long as the one in the worked example
-    observing = round(requests[OBSERVE])
-    total = observing + round(requests[SUMMARIZE])
-    return Needs(total, observing, round(sent), round(received), round(found), sampled)
-
-
-def estimate_observations(
-    needs: Needs, *, by_rules: bool, verbosity: str, past: Written, spent: Spent
-) -> tuple[Needs, Expected]:
-    """Observations; and the needs, corrected by how long past answers were."""
-    if past.answers >= ENOUGH_ANSWERS:
-        needs = replace(needs, received=spent.received * needs.requests // past.answers)
-    if by_rules:
-        # Told twice, a thing is kept once.
-        fewest = int(needs.found * (1 - SPREAD))
-        most = ceil(needs.found * (1 + SPREAD)) if needs.sampled else needs.found
-        basis = "what the rules find in a sample" if needs.sampled else "what the rules find"
-        return needs, Expected(fewest, most, basis)
-    observed = past.answers - past.summaries
-    if past.answers >= ENOUGH_ANSWERS and observed > 0:
-        each = past.observations / observed
+    total = round(sum(requests.values()))
+    known, observed = past.answers >= ENOUGH_ANSWERS, past.answers - past.summaries
+    if known:
+        received = spent.received * total / past.answers
+    if by_rules:  # a thing that is said twice is kept once
+        low, high = found * (1 - SPREAD), found * (1 + SPREAD if sampled else 1)
+        basis = "what the rules find in a sample" if sampled else "what the rules find"
+    elif known and observed:
+        each = requests[OBSERVE] * past.observations / observed
         low, high = each * (1 - SPREAD), each * (1 + SPREAD)
         basis = f"{past.observations} from {observed} parts of turns so far"
     else:
-        low, high = THUMB[verbosity]
-        basis = f"a rule of thumb: {low:.0f} to {high:.0f} for each part of a turn"
-    return needs, Expected(int(low * needs.observing), ceil(high * needs.observing), basis)
+        low, high = (each * requests[OBSERVE] for each in THUMB[style.verbosity])
+        basis = "a rule of thumb: {:.0f} to {:.0f} for each part of a turn".format(
+            *THUMB[style.verbosity]
+        )
+    return Estimate(total, round(sent), round(received), int(low), ceil(high), basis)

@@ -5,7 +5,7 @@ its lease has none.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from aforesaid import freshness
 from aforesaid.agents.base import Agent
@@ -54,7 +54,8 @@ def _observe(
     *,
     draft: bool,
 ) -> Outcome:
-    stamp = Stamp.of(turn, clock())
+    live = turn.at >= clock() - LIVE
+    commit = revision(turn.root) if live else None  # now: the answer of a model may take minutes
     composed = writer.author.provider == RULES
     # Without a model a turn is one note, written when it is over: only then it is known what held.
     early = composed and not store.jobs.is_last_part(job)
@@ -64,8 +65,8 @@ def _observe(
     # A long turn is processed in parts; the decision of its prompt must be recorded once.
     recorded = frozenset() if composed else store.observations.titles_for_job(job)
     fresh = [d for d in written if d.title is None or (d.type, d.title) not in recorded]
-    marked = [add_provenance(stamp.on(d), turn, composed=composed) for d in fresh]
-    placed = [_placed(store, job, session, each) for each in marked]
+    stamped = [stamp(draft, turn, commit) for draft in fresh] if live else fresh
+    placed = [_placed(store, job, session, turn, each, composed=composed) for each in stamped]
     whole = composed and not early
     stored = store.jobs.finish_observations(
         job, writer.author, placed, turn.at, clock(), draft=draft, whole=whole
@@ -73,12 +74,25 @@ def _observe(
     return stored if isinstance(stored, Fenced) else Done(stored)
 
 
-def _placed(store: Store, job: Job, session: Session, draft: ObservationDraft) -> ObservationDraft:
+def _placed(
+    store: Store,
+    job: Job,
+    session: Session,
+    turn: Turn,
+    draft: ObservationDraft,
+    *,
+    composed: bool,
+) -> ObservationDraft:
     """Beside what the project knows already: saying the same again is not a new thing."""
     known = store.observations.similar(
         session.project_id, duplicates.search_words(draft), not_of_job=job.id, limit=CANDIDATES
     )
-    return duplicates.link_duplicates(draft, known, session_id=session.id)
+    if composed and draft.type != "decision":
+        own = [each for each in known if each.session_id == session.id]
+        earlier = [each for each in own if each.prompt_number < job.prompt_number]
+        draft = duplicates.drop_repeated(draft, earlier)
+    marked = add_provenance(draft, turn, composed=composed)
+    return duplicates.link_duplicates(marked, known, session_id=session.id)
 
 
 def _summarize(
@@ -113,26 +127,10 @@ LIVE = 10 * MINUTE
 SLACK = 2 * SECOND  # a file server's clock, or a formatter that ran last
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """Taken before a model is asked: its answer may take minutes."""
-
-    turn: Turn
-    live: bool
-    revision: str | None
-
-    @classmethod
-    def of(cls, turn: Turn, now: int) -> "Stamp":
-        live = turn.at >= now - LIVE
-        return cls(turn, live, revision(turn.root) if live else None)
-
-    def on(self, draft: ObservationDraft) -> ObservationDraft:
-        if not self.live:
-            return draft
-        until = self.turn.at + SLACK
-        paths = dict.fromkeys((*draft.files_modified, *draft.files_read))
-        seen = (
-            (path, freshness.unchanged_blob(self.turn.root, path, until=until)) for path in paths
-        )
-        blobs = tuple((path, blob) for path, blob in seen if blob is not None)
-        return replace(draft, revision=self.revision, blobs=blobs)
+def stamp(draft: ObservationDraft, turn: Turn, commit: str | None) -> ObservationDraft:
+    """With the commit and the content that its files had."""
+    until = turn.at + SLACK
+    paths = dict.fromkeys((*draft.files_modified, *draft.files_read))
+    seen = ((path, freshness.unchanged_blob(turn.root, path, until=until)) for path in paths)
+    blobs = tuple((path, blob) for path, blob in seen if blob is not None)
+    return replace(draft, revision=commit, blobs=blobs)

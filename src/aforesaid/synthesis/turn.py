@@ -24,6 +24,7 @@ from aforesaid.model.events import (
     OtherTool,
     PromptSubmitted,
     StoredEvent,
+    Subagent,
     SubagentEnded,
     ToolUsed,
     TurnEnded,
@@ -84,16 +85,17 @@ def build_turn(
         goal=strip_injected(first.text) if first else None,
         top=project.root,
         injected=tuple(_injected_texts(store, agent, session)),
-        messages=tuple(_messages(said)),
+        messages=tuple(text for agent, text in _messages(said) if agent is None),
+        subagent_messages=tuple((agent, text) for agent, text in _messages(said) if agent),
         branch=next((item.event.branch for item in (*said, *ends) if item.event.branch), ""),
     )
 
 
-def _messages(said: list[TurnEvent]) -> Iterator[str]:
-    """What the main agent wrote between its tool calls."""
+def _messages(said: list[TurnEvent]) -> Iterator[tuple[Subagent | None, str]]:
+    """What was written between tool calls, and by which sub-agent."""
     for item in said:
-        if isinstance(item.event.what, AgentMessage) and item.event.subagent is None:
-            yield strip_injected(item.event.what.text)
+        if isinstance(item.event.what, AgentMessage):
+            yield item.event.subagent, strip_injected(item.event.what.text)
 
 
 def _parse_events(agent: Agent, project_dir: str, stored: list[StoredEvent]) -> list[TurnEvent]:

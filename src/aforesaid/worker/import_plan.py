@@ -16,7 +16,7 @@ from aforesaid.model.requests import Spent, Written
 from aforesaid.model.sessions import ACTIVE
 from aforesaid.repository import identify
 from aforesaid.store.store import Store
-from aforesaid.synthesis.model import Expected, Needs, estimate_observations, estimate_requests
+from aforesaid.synthesis.model import Estimate, estimate
 from aforesaid.synthesis.prompt import Style
 from aforesaid.wiring import Choice, Home, open_for_reading, open_scratch
 from aforesaid.worker.context import Context
@@ -63,8 +63,7 @@ def gain(before: Tallies, after: Tallies) -> Gain:
 class Plan:
     gain: Gain
     faulty: list[str]  # paths of transcripts that could not be read whole
-    needs: Needs
-    expected: Expected
+    estimate: Estimate
 
 
 def reading(home: Home) -> Store | None:
@@ -106,18 +105,19 @@ def plan(
         gained = gain(before, before | tallies(scratch, chosen))
         style = choice.style or Style(home.settings.text("synthesis.verbosity"))
         budget = home.settings.number("synthesis.request_tokens")
-        needed = estimate_requests(scratch, AGENTS, jobs, style, budget, choice.without_model())
         period = (0, clock() + 1)
-        past = live.requests.written(*period) if live else Written(0, 0, 0)
-        spent = live.requests.spent(*period) if live else Spent("", 0, 0, 0, 0, 0, 0)
-        needed, hoped = estimate_observations(
-            needed,
+        estimated = estimate(
+            scratch,
+            AGENTS,
+            jobs,
+            style,
+            budget,
+            choice.without_model(),
             by_rules=choice.model is None,
-            verbosity=style.verbosity,
-            past=past,
-            spent=spent,
+            past=live.requests.written(*period) if live else Written(0, 0, 0),
+            spent=live.requests.spent(*period) if live else Spent("", 0, 0, 0, 0, 0, 0),
         )
-        return Plan(gained, faulty, needed, hoped)
+        return Plan(gained, faulty, estimated)
 
 
 def _import(

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aforesaid.providers.extract.commands import read_sections
 from aforesaid.providers.extract.passages import LONGEST, Passage, read_passages
 from aforesaid.similarity import WIDE, content_words, word_overlap
 
@@ -18,17 +19,14 @@ CLOSING, COMMIT, BETWEEN = "closing", "commit", "between"  # where a passage sta
 
 def _load_cues() -> dict[str, re.Pattern[str]]:
     """The patterns of cues.txt by kind. Scripts without spaces have no word boundaries."""
-    rows: dict[str, list[tuple[str, str]]] = {}
-    where: dict[str, str] = {}
-    section = ""
-    for line in (Path(__file__).parent / "cues.txt").read_text("utf-8").splitlines():
-        if line.startswith("["):
-            section, where[section] = line.strip("[]").split()[0], line.strip("[]").split()[1]
-            rows[section] = []
-        elif line and not line.startswith("#"):
-            language, _, row = line.partition(": ")
-            rows[section] += [(language, each.strip()) for each in row.split(" | ")]
-    return {name: _compile(found, where[name]) for name, found in rows.items()}
+    found = {}
+    for heading, lines in read_sections(Path(__file__).with_name("cues.txt")).items():
+        name, where = heading.split()
+        rows = [line.partition(": ")[::2] for line in lines]
+        found[name] = _compile(
+            [(key, each.strip()) for key, row in rows for each in row.split(" | ")], where
+        )
+    return found
 
 
 def _compile(rows: list[tuple[str, str]], where: str) -> re.Pattern[str]:
@@ -155,7 +153,9 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         return 0.0, False
     if place == BETWEEN and SELF.search(said):
         return 0.0, False  # about the work in progress
-    if passage.item and (_is_heading(words) or _is_fragment(said, words)) and not DID.match(said):
+    unfinished = passage.item or said[-1] not in ".!。！)"
+    fragment = (unfinished and _is_heading(words)) or (passage.item and _is_fragment(said, words))
+    if fragment and not DID.match(said):
         return 0.0, False
     cause, constraint = bool(CAUSE.search(said)), bool(CONSTRAINT.search(said))
     finding, decision = bool(FINDING.search(said)), bool(DECISION.search(said))

@@ -221,11 +221,10 @@ def read_work(turn: Turn) -> list[Work]:
         ends = [e.event.what for e in events]
         last = [what.last_message for what in ends if isinstance(what, SubagentEnded)]
         task = errand.subject if errand else ""
-        works.append(
-            _assemble(
-                Work(turn, agent, last[-1] if last else None, (), tuple(events), (), task=task)
-            )
-        )
+        report = last[-1] if last else None
+        # Without a report, what it wrote on its way has to do.
+        said = () if report else tuple(s for who, s in turn.subagent_messages if who == agent)
+        works.append(_assemble(Work(turn, agent, report, said, tuple(events), (), task=task)))
     return works
 
 
