@@ -15,7 +15,7 @@ import re
 import sys
 from pathlib import Path
 
-from aforesaid.provenance.commands import fetches_foreign_text
+from aforesaid.provenance.commands import Downloads
 from benchmarks.secrets import HALVES
 
 LABELS = ("FOREIGN", "OWN", "AMBIGUOUS")
@@ -42,7 +42,7 @@ def measure(half: str) -> dict[str, object]:
     missed, wrong, counts = [], [], dict.fromkeys(LABELS, 0)
     for label, command in commands(half):
         counts[label] += 1
-        foreign = fetches_foreign_text(command)
+        foreign = Downloads().add_command(command)
         if label == "FOREIGN" and not foreign:
             missed.append(command)
         if label == "OWN" and foreign:

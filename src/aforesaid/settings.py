@@ -222,14 +222,13 @@ def build_redactor(
     on_found: Callable[[str], None] = lambda _: None,
 ) -> "Redactor":
     """With the user's settings and the secrets of an environment. No key is made before the first secret."""
-    from aforesaid.privacy import marking, own_rules
+    from aforesaid.privacy import files, marking, own_rules
     from aforesaid.privacy.redactor import Redactor
 
-    return Redactor.made(
+    return Redactor(
         mark=marking.keyed_by(paths.redaction_key),
-        env=env,
-        leave=settings.names("privacy.keep_variables"),
+        values=own_rules.find_secrets(env, settings.names("privacy.keep_variables")),
         own=own_rules.compiled(settings.names("privacy.patterns")),
-        paths=settings.names("privacy.paths"),
+        guarded=files.Guarded.of(settings.names("privacy.paths")),
         on_found=on_found,
     )

@@ -172,8 +172,13 @@ def test_wrong_settings_park_the_queue_and_are_the_users_to_mend(desk: Desk) -> 
 
 def poison(name: str, absence: Unavailable) -> Step:
     """The one request that the server cannot stand."""
-    bad = f"Created {name}.py\n  +"  # the diff: it is not in the request for the summary
-    return lambda request: absence if bad in request.message else dutiful
+    bad = f"Created {name}.py\n  +"
+
+    def answer(request: Request) -> Step:
+        is_summary = request.message.endswith("Write the summary.")
+        return absence if bad in request.message and not is_summary else dutiful
+
+    return answer
 
 
 def test_a_job_that_nobody_answers_while_others_are_answered_is_skipped(desk: Desk) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aforesaid.model.observations import Doubt, Observation, ObservationDraft, Turn
 from aforesaid.providers.rules import Rules
-from aforesaid.synthesis.duplicates import link_duplicates, search_words
+from aforesaid.synthesis.duplicates import drop_repeated, link_duplicates, search_words
 from tests.support.examples import examples
 from tests.support.tables import loop_over
 from tests.support.turns import edited, turn
@@ -333,3 +333,11 @@ def test_a_decision_that_is_repeated_is_kept_once() -> None:
         for said in ("From now on, all ids are ULIDs.", "We decided that all ids are ULIDs.")
     )
     assert link_duplicates(new, [stored(old)]).repeats == 7
+
+
+def test_a_note_leaves_out_what_earlier_notes_of_the_session_quote() -> None:
+    old = ObservationDraft("discovery", "One", "“Said first.”", ("“A.”",))
+    new = ObservationDraft("discovery", "Two", "“A.”", ("“Said first.”", "“B.”"))
+    found = drop_repeated(new, [stored(old)])
+    assert (found.subtitle, found.facts) == (None, ("“B.”",))
+    assert drop_repeated(old, [stored(old)]) == old

@@ -37,6 +37,17 @@ def test_its_payload_becomes_an_event() -> None:
     assert json.loads(shown)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
 
 
+def test_other_names_of_events_and_fields_are_two_tables() -> None:
+    other = type(EXAMPLE)()
+    other.event_names = {"AfterTool": "PostToolUse"}
+    other.field_names = {"call": "tool_use_id"}
+    payload = PAYLOAD | {"hook_event_name": "AfterTool", "tool_use_id": "no", "call": "c1"}
+    body = json.dumps({name: each for name, each in payload.items() if name != "tool_use_id"})
+    event = other.parse(Capture("c", "example", "save", "/x", body.encode(), 1))
+    assert isinstance(event, Event)
+    assert (event.key, event.kind) == ("tool:c1", "tool")
+
+
 def test_redaction_knows_its_fields() -> None:
     shown = payloads.value(Redactor(fields=EXAMPLE.fields), PAYLOAD)
     assert shown["tool_response"] == {"output": files.MARK}

@@ -92,7 +92,6 @@ def test_beyond_the_limit_of_work_only_the_last_members_are_read(
 ) -> None:
     """T7, T9: whatever the size, the work is bounded, and the event is identified."""
     monkeypatch.setattr(cutting, "MOST_READ", 8 * 1024)
-    monkeypatch.setattr(cutting, "MOST_STEPS", 2_000)
     body = payload(response).replace(b'"tool_use_id": "t"', last.encode())
     found = json_object(cut(BytesIO(body), "to see"))
     assert (found["session_id"], found["tool_name"], found["tool_use_id"]) == ("s", "Bash", "t")

@@ -1,6 +1,6 @@
 """Which command lines print text that somebody else may have written."""
 
-from aforesaid.provenance.commands import Downloads, fetches_foreign_text
+from aforesaid.provenance.commands import Downloads
 from tests.support.tables import loop_over
 
 FOREIGN = r"""
@@ -195,11 +195,11 @@ def _lines(rows: list[str]) -> list[str]:
 
 
 def test_a_command_that_prints_somebody_elses_text_is_recognised() -> None:
-    assert [line for line in _lines(FOREIGN) if not fetches_foreign_text(line)] == []
+    assert [line for line in _lines(FOREIGN) if not Downloads().add_command(line)] == []
 
 
 def test_other_commands_are_not() -> None:
-    assert [line for line in _lines(OWN) if fetches_foreign_text(line)] == []
+    assert [line for line in _lines(OWN) if Downloads().add_command(line)] == []
 
 
 @loop_over(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aforesaid.provenance.commands import fetches_foreign_text
+from aforesaid.provenance.commands import Downloads
 from aforesaid.provenance.shell import parse
 from tests.support.tables import loop_over
 
@@ -48,4 +48,4 @@ def test_groups_substitutions_and_redirections_are_kept() -> None:
 @given(st.lists(PIECES, max_size=14).map(" ".join) | st.text(max_size=60))
 def test_no_line_is_too_strange(line: str) -> None:
     parse(line)
-    assert fetches_foreign_text(line) in (True, False)
+    assert Downloads().add_command(line) in (True, False)

@@ -19,11 +19,11 @@ MESSAGE_EVENT = "AgentMessage"  # ours: no agent has a hook for it
 
 
 class HookAgent(Agent):
-    """`event_names`: this agent's own names of events. `tool_id`: the field with a call's id."""
+    """`event_names`, `field_names`: the agent's own names of events and of fields, and what they are here."""
 
     connection: Connection
     event_names: Mapping[str, str] = {}
-    tool_id = "tool_use_id"
+    field_names: Mapping[str, str] = {}
 
     def read_prompt(self, payload: Json) -> events.PromptSubmitted | None:
         """None for a prompt that is not the user's."""
@@ -41,7 +41,7 @@ class HookAgent(Agent):
 
     def parse(self, capture: events.Capture) -> events.Event | events.Unreadable | None:
         try:
-            payload = json_object(capture.body)
+            payload = self._payload(capture)
         except NotJson as error:
             return events.Unreadable(str(error))
         session = text_of(payload, "session_id")
@@ -83,7 +83,7 @@ class HookAgent(Agent):
 
     def file_wanted(self, capture: events.Capture) -> events.FileWanted | None:
         try:
-            payload = json_object(capture.body)
+            payload = self._payload(capture)
         except NotJson:
             return None
         if self._event_name(payload) != "PreToolUse":
@@ -107,6 +107,10 @@ class HookAgent(Agent):
             }
         # ASCII only: the hook splices these bytes without knowing any encoding.
         return json.dumps(output).encode() if output else b""
+
+    def _payload(self, capture: events.Capture) -> Json:
+        found = json_object(capture.body)
+        return {self.field_names.get(name, name): each for name, each in found.items()}
 
     def _event_name(self, payload: Json) -> str:
         name = text_of(payload, "hook_event_name")
@@ -142,7 +146,7 @@ class HookAgent(Agent):
         name, duration = text_of(payload, "tool_name"), payload.get("duration_ms")
         return events.ToolUsed(
             name=name,
-            use_id=text_of(payload, self.tool_id),
+            use_id=text_of(payload, "tool_use_id"),
             action=self.read_action(name, payload.get("tool_input"), payload.get("tool_response")),
             failure=self.read_failure(payload),
             duration_ms=duration if isinstance(duration, int) else None,

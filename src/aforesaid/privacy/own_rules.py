@@ -92,14 +92,15 @@ _SHORTEST_WORD = 20  # letters alone, up to this, are a word
 
 
 def find_secrets(env: Mapping[str, str], leave: Iterable[str] = ()) -> tuple[str, ...]:
-    """Longest first: one may be part of another."""
+    """As they may be spelled, longest first: one may be part of another."""
     left = set(leave)
     values = {
         value.strip()
         for name, value in env.items()
         if name not in left and NAMES.search(name.upper()) and is_literal_secret(value.strip())
     }
-    return tuple(sorted(values, key=lambda v: (-len(v), v))[:MOST])
+    longest = sorted(values, key=lambda v: (-len(v), v))[:MOST]
+    return tuple(dict.fromkeys(spelled for value in longest for spelled in spell(value)))
 
 
 def is_literal_secret(value: str) -> bool:

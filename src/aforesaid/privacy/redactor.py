@@ -19,7 +19,6 @@ from aforesaid.privacy import (
     documents,
     keys,
     marking,
-    own_rules,
     private,
     prose,
     unknown,
@@ -134,21 +133,6 @@ class Redactor:
     guarded: Guarded = field(default_factory=Guarded)
     on_found: Callable[[str], None] = lambda _: None
     fields: Fields = field(default_factory=Fields)
-
-    @classmethod
-    def made(
-        cls,
-        *,
-        mark: Mark = marking.plain,
-        env: Mapping[str, str] | None = None,
-        leave: Iterable[str] = (),
-        own: tuple[Rule, ...] = (),
-        paths: Iterable[str] = (),
-        on_found: Callable[[str], None] = lambda _: None,
-    ) -> "Redactor":
-        known = own_rules.find_secrets(env or {}, leave)
-        spelled = tuple(dict.fromkeys(v for value in known for v in own_rules.spell(value)))
-        return cls(mark, spelled, own, Guarded.of(paths), on_found)
 
     def text(self, text: str, known: Mapping[str, str] = NOTHING) -> str:
         """`known`: further secrets and their kinds, found elsewhere."""

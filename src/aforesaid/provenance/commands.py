@@ -23,10 +23,6 @@ RUNNERS = frozenset(tuple(each.split("/")) for each in WORDS["runners"])
 HERE, CONTAINER, REMOTE = "here", "container", "remote"
 
 
-def fetches_foreign_text(command: str) -> bool:
-    return Downloads().add_command(command)
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """A simple command. `stdin`: it is given foreign text; `mentioned`: its words have such; `by_xargs`:

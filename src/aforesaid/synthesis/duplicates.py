@@ -86,6 +86,14 @@ def link_duplicates(
     return replace(draft, repeats=None, follows=None)
 
 
+def drop_repeated(draft: ObservationDraft, earlier: Sequence[Observation]) -> ObservationDraft:
+    """Without the quotations that earlier notes of the session have, unless nothing would be left."""
+    known = {said for old in earlier for said in (old.draft.subtitle, *old.draft.facts)}
+    facts = tuple(fact for fact in draft.facts if fact not in known)
+    subtitle = None if draft.subtitle in known else draft.subtitle
+    return replace(draft, facts=facts, subtitle=subtitle) if facts or subtitle else draft
+
+
 def _compare_decisions(new: ObservationDraft, old: ObservationDraft) -> Relation | None:
     """Whether the newer one is the same, or says more or something else about the same thing."""
     titles = [AGAINST.split(each.title or "")[0] for each in (old, new)]

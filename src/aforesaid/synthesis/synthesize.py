@@ -66,8 +66,7 @@ def _observe(
     recorded = frozenset() if composed else store.observations.titles_for_job(job)
     fresh = [d for d in written if d.title is None or (d.type, d.title) not in recorded]
     stamped = [stamp(draft, turn, commit) for draft in fresh] if live else fresh
-    marked = [add_provenance(draft, turn, composed=composed) for draft in stamped]
-    placed = [_placed(store, job, session, each) for each in marked]
+    placed = [_placed(store, job, session, turn, each, composed=composed) for each in stamped]
     whole = composed and not early
     stored = store.jobs.finish_observations(
         job, writer.author, placed, turn.at, clock(), draft=draft, whole=whole
@@ -75,12 +74,25 @@ def _observe(
     return stored if isinstance(stored, Fenced) else Done(stored)
 
 
-def _placed(store: Store, job: Job, session: Session, draft: ObservationDraft) -> ObservationDraft:
+def _placed(
+    store: Store,
+    job: Job,
+    session: Session,
+    turn: Turn,
+    draft: ObservationDraft,
+    *,
+    composed: bool,
+) -> ObservationDraft:
     """Beside what the project knows already: saying the same again is not a new thing."""
     known = store.observations.similar(
         session.project_id, duplicates.search_words(draft), not_of_job=job.id, limit=CANDIDATES
     )
-    return duplicates.link_duplicates(draft, known, session_id=session.id)
+    if composed and draft.type != "decision":
+        own = [each for each in known if each.session_id == session.id]
+        earlier = [each for each in own if each.prompt_number < job.prompt_number]
+        draft = duplicates.drop_repeated(draft, earlier)
+    marked = add_provenance(draft, turn, composed=composed)
+    return duplicates.link_duplicates(marked, known, session_id=session.id)
 
 
 def _summarize(

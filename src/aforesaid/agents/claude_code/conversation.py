@@ -218,13 +218,12 @@ class Queued(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Occurrence:
     """`line` tells occurrences without a key apart. `ended_agent`: the sub-agent whose work this is the
-    result of. `begins`: the place of the prompt that this is. `place`: where reading goes on after this."""
+    result of. `place`: where reading goes on after this."""
 
     payload: Json
     at: int
     line: str
     ended_agent: str = ""
-    begins: Json = field(default_factory=dict)
     place: Json = field(default_factory=dict)
 
 
@@ -232,8 +231,8 @@ class Conversation:
     """A file, read from a place on. `agent_id` is empty for the session's own. `agent_types`: what the
     session says of its sub-agents, which older clients do not keep with them. `by_program`: an SDK runs it.
 
-    A place is the last prompt (`o`, with what is known before it) and the number `n` of occurrences since:
-    these are read once more and passed over. `e`: the end of the last line.
+    A place is where nothing was open last (`o`, with what was known there) and the number `n` of occurrences
+    since: these are read once more and passed over.
     """
 
     def __init__(
@@ -257,7 +256,7 @@ class Conversation:
         self._results: dict[str, Json] = {}  # lines with results before their calls
         self._last: Message | None = None
         self._queued: list[Queued] = []
-        self._since = self._skip = self._line = self._read_to = self.offset = 0
+        self._since = self._skip = self.offset = 0
         # A place that is not in this file counts as none.
         with suppress(KeyError, TypeError, ValueError, AttributeError):
             offset, skip = int(place["o"]), int(place.get("n", 0))
@@ -265,12 +264,14 @@ class Conversation:
             if is_line_start(path, offset):
                 self.offset, self._skip, self._queued = offset, skip, queued
                 self._prompt_id, self._started = str(place.get("p", "")), str(place.get("h", ""))
-        self._begins = self._place_of(self.offset)
+                self._compacting, self._working = str(place.get("k", "")), bool(place.get("w"))
+        self._settled = self._place()
 
     def occurrences(self) -> Iterator[Occurrence]:
         for line in lines(self.path, self.offset, BOOKKEEPING):
-            self._line, self._read_to = line.start, line.end
-            yield from self._number(self._read_line(line))
+            found = self._read_line(line)
+            self.offset = line.end
+            yield from self._number(found)
 
     def finish(self) -> Iterator[Occurrence]:
         """Nothing more will come: what is still open was interrupted, and the last message was the last. A
@@ -284,21 +285,27 @@ class Conversation:
             ends = [self._occurrence("Stop", self._moment({}), {})]
         yield from self._number(found + ends)
 
-    def _place_of(self, offset: int) -> Json:
-        known = {"p": self._prompt_id, "q": list(map(list, self._queued)), "h": self._started}
-        return {"o": offset} | {name: value for name, value in known.items() if value}
+    def _place(self) -> Json:
+        known = {
+            "p": self._prompt_id,
+            "q": list(map(list, self._queued)),
+            "k": self._compacting,
+            "h": self._started,
+            "w": self._working,
+        }
+        return {"o": self.offset} | {name: value for name, value in known.items() if value}
 
     def _number(self, found: list[Occurrence]) -> Iterator[Occurrence]:
         """With places, without what was read before."""
-        for occurrence in found:
-            if occurrence.begins:
-                self._begins, self._since = occurrence.begins, 0
+        for left, occurrence in zip(range(len(found) - 1, -1, -1), found, strict=True):
             self._since += 1
+            if not (left or self._calls or self._results or self._last):
+                self._settled, self._since = self._place(), 0
             if self._skip:
                 self._skip -= 1
             else:
-                place = self._begins | {"n": self._since, "e": self._read_to}
-                yield replace(occurrence, place=place)
+                number = {"n": self._since} if self._since else {}
+                yield replace(occurrence, place=self._settled | number)
 
     def _read_line(self, line: Line) -> list[Occurrence]:
         entry = line.entry
@@ -390,16 +397,12 @@ class Conversation:
         return found
 
     def _prompt(self, entry: Json, prompt: str) -> Occurrence:
-        """Whatever was open ends here, so that reading can begin here."""
-        begins, moment = self._place_of(self._line), self._moment(entry)
+        moment = self._moment(entry)
         self._results.clear()
-        self._working, self._compacting = False, ""
         queued = self._dequeue(prompt)
         if queued and entry.get("promptSource") == "queued":
             moment = moment._replace(at=queued.at, prompt_id=queued.prompt_id)
-        return replace(
-            self._occurrence("UserPromptSubmit", moment, {"prompt": prompt}), begins=begins
-        )
+        return self._occurrence("UserPromptSubmit", moment, {"prompt": prompt})
 
     def _dequeue(self, text: str) -> Queued | None:
         found = next((each for each in self._queued if each.text == digest(text)), None)

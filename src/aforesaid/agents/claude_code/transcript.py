@@ -1,8 +1,8 @@
 """Reads a session's transcript as the events that its hooks would have sent.
 
-Reading is incremental: a mark holds, for each file, the last prompt and how many events after it were read;
-these are read once more and passed over. Sub-agents have files of their own, which are read in the order of
-time.
+Reading is incremental: a mark holds, for each file, the last place where nothing was open (no call without a
+result) and how many events after it were read; these are read once more and passed over. Sub-agents have
+files of their own, which are read in the order of time.
 """
 
 import json
@@ -136,10 +136,10 @@ class Agents:
     def _open(self, path: str, known: dict[str, Any]) -> _Subagent | None:
         name = Path(path).name[len(PREFIX) : -len(SUFFIX)]
         place, main = as_object(known.get(name)), self._main
-        if place.get("e") == size_of(path):
-            return None
         kind = _read_type(path) or text_of(place, "y")
         talk = Conversation(path, main.session, main.transcript, main.outputs, place, name, kind)
+        if talk.offset >= size_of(path):
+            return None
         first = next(lines(path, talk.offset, BOOKKEEPING), None)
         began = (time_of(first.entry or {}) if first else None) or 0
         return _Subagent(talk, began, talk.occurrences())
@@ -155,7 +155,7 @@ def _read_type(path: str) -> str:
 
 Parse = Callable[[Capture], Event | Unreadable | None]
 
-FORMAT = 4
+FORMAT = 3
 HEAD_LINES = 200  # within which a session says where it is
 NO_TRANSCRIPT = "it is not a transcript"
 HOOK_OF = {row.event: row.hook for row in HOOK_EVENTS} | {MESSAGE_EVENT: "save"}

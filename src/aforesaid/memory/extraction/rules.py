@@ -177,10 +177,14 @@ def _weigh(clause: Clause) -> Reading:
     text, rest, points = clause.text, clause.rest, clause.points
     if has("pointless", text) or (clause.deictic and not clause.corrects):
         return Reading()
+    if begins("wanted", text) and not has("standing", rest):
+        return Reading()
     if begins("self", text) or has("opinion", text):
         of_project = has("prefers", text) and (clause.in_project or clause.project_tool)
         return Reading(FEEDBACK if of_project else USER, points + 2)
     if begins("wish", text):
+        if begins("builds", text):
+            return Reading()
         kind = USER if has("to_me", rest) else PROJECT
         return Reading(kind, points - clause.hard + has("single", text))
     if begins("of_one", text) and not begins("order", text):
@@ -242,7 +246,7 @@ def _weigh_statement(clause: Clause) -> Reading:
         points += (subject or text.startswith("we ")) + begins("universal", text)
         points += has("actor", rest) + has("forbids", text) + has("status", rest)
         return Reading(PROJECT if text.startswith("we ") else FEEDBACK, points)
-    if clause.symptom or begins("wanted", text):
+    if clause.symptom:
         return Reading()
     if has("states", text):
         points += subject + has("status", rest) + has("consequence", rest) + has("forbids", rest)

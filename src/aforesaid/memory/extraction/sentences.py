@@ -126,6 +126,9 @@ FOREIGN = re.compile(
         for each in sorted(ENGLISH, key=len, reverse=True)
     )
 )
+ARTICLE = re.compile(
+    r"\b(?:der|die|das|el|la|los|las|le|les) "
+)  # of a sentence in another language
 SPANISH_DONT = re.compile(r"^no (?=\w+[ae]s\b)")
 CONTRACTED = re.compile(
     r"\b(do|does|did|is|are|was|were|has|have|should|could|would|must|ca|wo)nt\b"
@@ -145,7 +148,9 @@ def _spelled(word: str) -> str:
 @lru_cache(maxsize=1024)
 def normalize(sentence: str) -> str:
     text = masked(sentence).lower().replace("’", "'").replace("，", ", ").replace("、", ", ")
-    text = FOREIGN.sub(lambda found: f" {ENGLISH[found[0]]} ", " ".join(text.split()))
+    text, found = FOREIGN.subn(lambda word: f" {ENGLISH[word[0]]} ", " ".join(text.split()))
+    if found:
+        text = ARTICLE.sub("the ", text)
     text = SPANISH_DONT.sub("don't ", " ".join(text.split()))
     text = CONTRACTED.sub(r"\1n't", text)
     return re.sub(r"[a-z]{5,}", lambda found: _spelled(found[0]), text)

@@ -153,7 +153,9 @@ def score(passage: Passage, place: str) -> tuple[float, bool]:
         return 0.0, False
     if place == BETWEEN and SELF.search(said):
         return 0.0, False  # about the work in progress
-    if passage.item and (_is_heading(words) or _is_fragment(said, words)) and not DID.match(said):
+    unfinished = passage.item or said[-1] not in ".!。！)"
+    fragment = (unfinished and _is_heading(words)) or (passage.item and _is_fragment(said, words))
+    if fragment and not DID.match(said):
         return 0.0, False
     cause, constraint = bool(CAUSE.search(said)), bool(CONSTRAINT.search(said))
     finding, decision = bool(FINDING.search(said)), bool(DECISION.search(said))
