@@ -40,13 +40,13 @@ class Run:
         spoken = [each for each in self.told if each.names]
         made = table.Table(title, ("", "value", "aim"))
         made.add("prompts", f"{len(self.told)}", "")
-        made.add("items told", f"{given}", "")
+        made.add("items injected", f"{given}", "")
         made.add("… that are relevant (precision)", table.share(right, given), ">= 90 %")
-        made.add("prompts told something", table.share(len(spoken), len(self.told)), "")
+        made.add("prompts with an injection", table.share(len(spoken), len(self.told)), "")
         helped = sum(each.right > 0 for each in needed)
-        made.add("prompts with something to tell, told of it", table.share(helped, len(needed)), "")
+        made.add("prompts that needed a note and got it", table.share(helped, len(needed)), "")
         quiet = sum(not each.names for each in idle)
-        made.add("prompts with nothing to tell, told nothing", table.share(quiet, len(idle)), "")
+        made.add("prompts that needed none and got none", table.share(quiet, len(idle)), "")
         return made
 
 

@@ -97,7 +97,7 @@ def prompt_table(data: DataSet, encoder: str, show: Show) -> table.Table:
     if not any(memory.prompts for memory in data.memories):
         raise NotFound(f"There are no prompts in {data.name}.")
     found = prompts.run(data, encoder, _chooser, show)
-    return found.table(f"Told unasked on {data.name}, encoder {encoder}")
+    return found.table(f"Injected at prompts, {data.name}, encoder {encoder}")
 
 
 def _chooser(_known: Loaded, searcher: Searcher, _moment: Moment) -> prompts.Choose:

@@ -119,7 +119,7 @@ def tables(found: Sequence[Measured]) -> list[table.Table]:
 
 def _times(found: Sequence[Measured]) -> table.Table:
     columns = ("", "p50 ms", "p95 ms", "ratio p50", "ratio p95")
-    made = table.Table("Search beside a bare FTS5 query of the same words", columns)
+    made = table.Table("Search and a bare FTS5 query of the same words", columns)
     for each in found:
         bare = each.probe.bare
         rows = (

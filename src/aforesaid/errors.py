@@ -35,7 +35,7 @@ class StoreTooNew(StoreError):
 
 
 class StoreMissing(StoreError):
-    """Nothing is recorded yet. Run `aforesaid install`; `aforesaid import claude-code` brings in the past."""
+    """Nothing is recorded yet. Run `aforesaid install`; `aforesaid import claude-code` adds past sessions."""
 
 
 class WorkerError(AforesaidError):

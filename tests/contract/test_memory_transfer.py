@@ -192,10 +192,10 @@ def test_all_are_exported_however_many_there_are(tmp_path: Path) -> None:
 def test_a_name_that_another_text_has_gets_a_number(tmp_path: Path) -> None:
     put(tmp_path, SHOP, "tabs", TABS)
     told = take(tmp_path, SHOP, ("tabs", SPACES), ("tabs-2", "mine"))
-    assert told == MemoryImportResult(new=2, renamed=("tabs-3",))
+    assert told == MemoryImportResult(new=2, renamed=("tabs-2", "tabs-2-2"))
     folder = folder_of(tmp_path, SHOP)
-    found = [(folder / f"{name}.md").read_text() for name in ("tabs", "tabs-2", "tabs-3")]
-    assert found == [TABS, "mine", SPACES]
+    found = [(folder / f"{name}.md").read_text() for name in ("tabs", "tabs-2", "tabs-2-2")]
+    assert found == [TABS, SPACES, "mine"]
     assert take(tmp_path, SHOP, ("tabs", SPACES), ("tabs-2", "mine")) == MemoryImportResult(known=2)
     assert_indexed(tmp_path)
 

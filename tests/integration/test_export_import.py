@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -307,6 +308,17 @@ def test_an_import_that_was_stopped_goes_on_when_it_is_run_again(
     assert told["known"]["sessions"] >= 20
     settled(elsewhere)
     assert content(elsewhere) == dump(database)
+
+
+def test_an_export_does_not_fill_a_terminal(home: Paths) -> None:
+    ours, its = pty.openpty()
+    done = subprocess.run(
+        [AFORESAID, "export"], stdout=its, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(its)
+    os.close(ours)
+    assert done.returncode == 2
+    assert "aforesaid export -o FILE" in done.stderr
 
 
 def test_a_dry_run_that_is_stopped_says_so(elsewhere: Paths, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_what_was_forgotten_is_told_by_whoever_is_asked_for_it(project: Path) ->
         done = aforesaid(*arguments, cwd=project)
         assert done.returncode == 1, arguments
         told = done.stdout + done.stderr
-        assert "#1 was forgotten. `aforesaid forget 1 --undo` restores it." in told, arguments
+        assert "#1 is hidden. `aforesaid forget 1 --undo` restores it." in told, arguments
 
 
 def test_a_shell_completes_settings_their_values_and_ids(project: Path) -> None:

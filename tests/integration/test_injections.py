@@ -140,7 +140,7 @@ def test_what_the_web_says_is_found_with_its_origin(
     told = found["MCP get"]
     assert INJECTIONS[0].canary in told
     assert "web" in told
-    assert "not injected unasked" in told
+    assert "not injected automatically" in told
 
 
 @pytest.mark.slow

@@ -326,14 +326,6 @@ def test_a_pipe_does_not_make_reading_wait(tmp_path: Path) -> None:
     assert "not a file" in listed(tmp_path)[1]["pipe.md"]
 
 
-def test_names_that_differ_in_case_alone_are_one_too_many(tmp_path: Path) -> None:
-    for name in ("Tabs.md", "tabs.md"):
-        (tmp_path / name).write_text(filed(f"description: {name}"))
-    memories, bad = listed(tmp_path)
-    assert set(memories) == {"tabs"}
-    assert "rename one" in bad["Tabs.md"]
-
-
 def test_a_name_that_is_no_text_is_reported(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.md")).write_text(filed("description: d"))
     memories, bad = listed(tmp_path)

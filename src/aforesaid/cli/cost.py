@@ -65,7 +65,7 @@ def cost(by: str, since: int, project: str | None) -> None:
     else:
         where = f" for {costs.project}" if costs.project else ""
         since_when = clock.day_and_time(costs.since)
-        out.say(f"No model was asked anything{where} since {since_when}. The rules are free.")
+        out.say(f"No requests to models{where} since {since_when}. The rules are free.")
     if left := costs.budget.left(costs.today):
         out.say(f"Budget: {left}.")
     if costs.total.unpriced:

@@ -49,7 +49,7 @@ def _complete(
 @click.argument("what", metavar="ID|NAME", shell_complete=_complete)
 @click.option("--title", help="What it is about, in a few words.")
 @click.option("--subtitle", help="One sentence.")
-@click.option("--narrative", help="The whole story.")
+@click.option("--narrative", help="The full description.")
 @click.option("--type", type=click.Choice(observations.TYPES), help="Type of the observation.")
 @click.option("--fact", "facts", multiple=True, help="A fact. Can be repeated; replaces all facts.")
 @click.option(

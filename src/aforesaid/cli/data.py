@@ -220,7 +220,7 @@ def _backup_json(backup: Backup) -> dict[str, Any]:
 @click.option("--without-memories", is_flag=True, help="Leave the curated memories as they are.")
 @out.json_option
 def restore(name: str | None, yes: bool, without_memories: bool) -> None:
-    """Replace everything that is remembered by a backup. Default: the newest.
+    """Replace all recorded data by a backup. Default: the newest.
 
     The current state is backed up first, so a second restore undoes the first. Sessions since the backup are
     read again from transcripts; hooks continue, and their captures wait in the spool.
@@ -271,7 +271,7 @@ def _without_worker(paths: Paths) -> Iterator[None]:
 def rebuild() -> None:
     """Rebuild the search index: words, facts, events and vectors.
 
-    The worker does it; searches keep working and find more and more. What is remembered is not touched.
+    The worker does it; searches keep working meanwhile. Recorded data is not changed.
     """
     paths = Paths.of(os.environ)
     rpc.start(paths)

@@ -223,7 +223,7 @@ def timeline(what: str | None, at: str | None, **given: Any) -> None:
 @out.json_option
 def related(key: int, limit: int, explain: bool) -> None:
     """Show observations related to observation ID, across sessions: by files, concepts, meaning, or because
-    one carries on another."""
+    one continues another."""
     hits = arguments.ask("related", number=key, limit=limit)
     if out.print_if_json([hit["json"] for hit in hits]):
         return

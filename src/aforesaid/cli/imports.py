@@ -42,8 +42,8 @@ STOPPED = "Stopped. What was imported is complete; run it again to continue."
 
 @click.group("import")
 def import_() -> None:
-    """Import what was remembered elsewhere. What is here already stays as it is, so importing twice changes
-    nothing, and an import that was interrupted continues when it is run again."""
+    """Import past sessions, an export or another memory. Existing data stays as it is: importing
+    twice changes nothing, and an interrupted import continues when it is run again."""
 
 
 @import_.command("file")
@@ -85,9 +85,9 @@ def _complete_names(context: click.Context, _: click.Parameter, typed: str) -> l
 def import_claude_mem(
     path: Path | None, project: str | None, folders: tuple[str, ...], dry_run: bool
 ) -> None:
-    """Import what claude-mem remembers, of any release.
+    """Import the database of claude-mem, any version.
 
-    These are sessions, prompts, observations and summaries. PATH is its database; default: claude-mem.db in
+    It has sessions, prompts, observations and summaries. PATH is its file; default: claude-mem.db in
     CLAUDE_MEM_DATA_DIR or ~/.claude-mem. It is only read, and claude-mem may be running.
 
     Claude-mem knows a project by the name of its folder. It is imported into the project of that name if

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ID_LENGTH, LISTED = 12, 5
 DREAM_SECONDS = 900.0  # a model may take long
-WHERE = {OF_USER: "in all projects", OF_TEAM: "for everybody who works on this repository"}
+WHERE = {OF_USER: "in all projects", OF_TEAM: "for everyone who works on this repository"}
 
 
 def current_memories() -> "Memories":
@@ -208,8 +208,12 @@ def _report_undo(undone: "UndoResult") -> None:
 )
 @click.option("--name", help="Name of the memory. An existing one is replaced.")
 @click.option("--file", "files", multiple=True, help="A file it is about. Can be repeated.")
-@click.option("--pin", is_flag=True, help="First in every brief, and kept out of dreams.")
-@click.option("--team", is_flag=True, help="Into the repository, for everybody who works on it.")
+@click.option(
+    "--pin", is_flag=True, help="Pin it: first in every brief, and not changed by dreams."
+)
+@click.option(
+    "--team", is_flag=True, help="Store it in the repository, for everyone who works on it."
+)
 @json_option
 def remember(
     text: tuple[str, ...], kind: str | None, name: str | None, files: tuple[str, ...], **given: bool

@@ -223,7 +223,8 @@ def table(
                 padding = " " * (size - cell_width(text))
                 is_head = number == 0
                 colour = TYPE_COLOURS.get(text) if column == "type" else None
-                shown = styled(text, bold=is_head or column == "id" or None, fg=colour)
+                bold = is_head or column == "id" or None
+                shown = styled(text, bold=bold, fg=colour) if text else ""
                 parts.append(padding + shown if column in numbers else shown + padding)
             say((" " * GAP).join(parts).rstrip())
 

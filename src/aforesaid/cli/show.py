@@ -98,7 +98,7 @@ def print_observation(observation: Json, *, files: str = "", level: str = FULL) 
             out.say(f"{out.styled(label, dim=True)} {out.styled(value)}")
     for part, reason in reasons.items():
         out.say(out.styled(f"Unverified: {part}: {reason}", fg="yellow"))
-    for label, other in (("Repeats", draft["repeats"]), ("Carries on", draft["follows"])):
+    for label, other in (("Repeats", draft["repeats"]), ("Continues", draft["follows"])):
         if other is not None:
             out.say(out.styled(f"{label} #{other}", dim=True))
     out.say()
@@ -141,7 +141,7 @@ def _print_session(session: Json, project: str) -> None:
 def sessions(everywhere: bool, limit: int) -> None:
     """List sessions, newest first. Where nothing was recorded, those of all projects.
 
-    Notes that you took outside of a session are in none: `aforesaid search` finds them.
+    Notes taken outside of a session are not listed: `aforesaid search` finds them.
     """
     found = arguments.ask("sessions", everywhere=everywhere, limit=limit)
     listed = [(each["id"], each["json"]) for each in found["sessions"]]

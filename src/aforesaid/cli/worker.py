@@ -155,7 +155,7 @@ def _describe_pause(paused: dict[str, Any], verb: str) -> str:
 
 @click.command()
 @arguments.session_option("One session")
-@click.option("--all", "everything", is_flag=True, help="Whatever is paused, in all projects.")
+@click.option("--all", "everything", is_flag=True, help="End all pauses, in all projects.")
 @out.json_option
 def resume(session: str | None, everything: bool) -> None:
     """End what `aforesaid pause` paused here: this project, its sessions, and everything."""
@@ -188,7 +188,7 @@ def synthesize(
     """Process pending turns now, and watch the progress.
 
     With --again, what another author wrote (the rules, another model, older prompts) is replaced by what
-    the current provider writes. What you have pinned or edited stays. A second time there is nothing to do.
+    the current provider writes. Pinned and edited observations stay. Running it again changes nothing.
 
     Exit code 4 when something is left because the model does not answer. Ctrl-C leaves the rest to the
     worker.

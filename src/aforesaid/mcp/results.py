@@ -173,7 +173,7 @@ def describe_origin(context: Context, thing: Thing) -> str:
             parts.append("what the user asked then")
         case FoundEvent(origin=origin):
             whose = f" (origin: {origin})" if origin else ""
-            parts.append(f"input and output of a tool{whose}; nobody has checked it")
+            parts.append(f"unchecked input and output of a tool{whose}")
     if observation := thing.observation:
         files = str(HitDetails(context.store).freshness_of(observation))
         parts += [f"its files: {files}"] if files else []

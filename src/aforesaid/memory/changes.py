@@ -102,7 +102,7 @@ class Change:
         target = self._target(memory, old, folder, scope)
         path = target.file(name)
         if folder is None:
-            self._check_new_name(target, name, expected)
+            self._check_new_name(name, expected)
         elif old is None:
             raise _broken_error(path)
         elif expected != old.checksum and not (expected is None and old.path in self._after):
@@ -251,7 +251,7 @@ class Change:
             return folder
         return self._places.user if memory.type == USER else self._places.project
 
-    def _check_new_name(self, target: folders.Folder, name: str, expected: str | None) -> None:
+    def _check_new_name(self, name: str, expected: str | None) -> None:
         if expected is not None:
             raise Edited(
                 f"The memory {name!r} is gone: it was renamed or deleted. See `aforesaid memory list`."
@@ -260,11 +260,6 @@ class Change:
             raise MemoryRefused(
                 f"{name!r} is not a valid name for a memory. Use one such as {slugify(name)!r}."
             )
-        for other in target.names():
-            if fold_name(other) == fold_name(name) and other != name:
-                raise MemoryRefused(
-                    f"There is {target.file(other)}. Rename it, or use another name."
-                )
 
 
 class Memories:

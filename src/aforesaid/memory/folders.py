@@ -28,7 +28,6 @@ from aforesaid.memory.format import (
     INDEX_FILE,
     SUFFIX,
     checksum,
-    fold_name,
     name_problem,
     parse_memory,
     slugify,
@@ -90,20 +89,10 @@ class Folder:
         except OSError as error:
             why = f"the folder cannot be read ({error.strerror}): check its permissions"
             return Listing(broken=(Broken(self.path, why),))
-        # Of names that are the same on some file systems, the lower case one is used.
-        first: dict[str, Path] = {}
-        for path in sorted(paths, key=lambda each: (each.name != each.name.lower(), each.name)):
-            first.setdefault(fold_name(path.name), path)
-        found = [path for path in paths if first[fold_name(path.name)] is path]
-        broken = [
-            Broken(path, f"{used.name} has the same name: rename one of them")
-            for path in paths
-            if (used := first[fold_name(path.name)]) is not path
-        ]
-        read = [self._read(path) for path in found[:most]]
-        broken += [each for each in read if isinstance(each, Broken)]
+        read = [self._read(path) for path in paths[:most]]
+        broken = tuple(each for each in read if isinstance(each, Broken))
         memories = tuple(each for each in read if isinstance(each, StoredMemory))
-        return Listing(memories, tuple(broken), len(found) - len(read))
+        return Listing(memories, broken, len(paths) - len(read))
 
     def get(self, name: str) -> StoredMemory | Broken | None:
         """By name, without reading the others."""

@@ -36,7 +36,7 @@ from aforesaid.memory.folders import RETIRED_FOLDER, is_changeable, rebuild_inde
 from aforesaid.memory.format import blob_id
 
 HISTORY_FOLDER = ".history"
-KNOWN, OPEN, UNREADABLE = "known.json", "open.json", "open.unreadable"
+KNOWN, OPEN = "known.json", "open.json"
 ENTRY = re.compile(r"s([1-9][0-9]{0,17})\.json")
 KEPT_ENTRIES, KEPT_TIME = 2_000, 365 * DAY
 LATEST = 20  # entries of a log
@@ -131,9 +131,8 @@ class History:
         return entry
 
     def load_open(self) -> Entry | None:
-        """The change that was interrupted. One that cannot be read is set aside."""
-        path = self._folder / OPEN
-        if not path.exists():
+        """The change that was interrupted. One that cannot be read is removed."""
+        if not self.is_open:
             return None
         if (entry := self._load(OPEN)) and all(
             ".." not in Path(each).parts and is_changeable(self._root / each, self._root)
@@ -141,7 +140,7 @@ class History:
         ):
             return entry
         log.warning("memory.journal_unreadable")
-        path.replace(self._folder / UNREADABLE)
+        remove_file(self._folder / OPEN)
         return None
 
     def apply(self, entry: Entry) -> tuple[tuple[Path, ...], str | None]:
@@ -213,7 +212,6 @@ class History:
             known |= {path: _name(after) for path, (_, after) in kept.items() if path in known}
         if count:
             self._write_known(known)
-        remove_file(self._folder / UNREADABLE)
         remove_temporaries(self._folder)
         return count
 

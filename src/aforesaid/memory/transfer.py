@@ -63,13 +63,11 @@ def user_places(root: Path) -> Places:
 
 @dataclass(slots=True)
 class _Target:
-    """A folder within a change. `taken`: folded names that a new file cannot have. `coming`: folded names of
-    all records."""
+    """A folder within a change. `taken`: folded names that a new file cannot have."""
 
     change: Change
     folder: Folder
     taken: set[str]
-    coming: frozenset[str]
 
     def put(self, name: str, data: bytes) -> Path | None:
         """Under the first name that is free, with a number if need be; None if one of them has the text."""
@@ -81,8 +79,7 @@ class _Target:
             with suppress(Edited):  # not a regular file
                 if self.change.content(path) == data:
                     return None
-            folded = fold_name(other)
-            if folded not in self.taken and (number == 1 or folded not in self.coming):
+            if (folded := fold_name(other)) not in self.taken:
                 self.change.put(path, data)
                 self.taken.add(folded)
                 return path
@@ -120,7 +117,6 @@ class MemoryImport:
         written: dict[Path, str] = {}  # the names in the source
         try:
             with opened as change:
-                coming = frozenset(fold_name(record.name) for record, _ in valid)
                 places = memories.places
                 home = places.project if project else places.user
                 # The user's and a project's memories apply together, so their names must differ.
@@ -130,8 +126,8 @@ class MemoryImport:
                 taken = set().union(*(_folded_names(folder) for folder in (*others, home.path)))
                 retired = places.retired_of(home)
                 targets = {
-                    False: _Target(change, home, taken, coming),
-                    True: _Target(change, retired, _folded_names(retired.path), coming),
+                    False: _Target(change, home, taken),
+                    True: _Target(change, retired, _folded_names(retired.path)),
                 }
                 for record, data in valid:
                     if path := targets[record.retired].put(record.name, data):

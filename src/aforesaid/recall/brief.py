@@ -153,7 +153,7 @@ def _by_value(newest_first: Iterable[Observation]) -> list[Observation]:
     telling = [one for one in newest_first if _says_something(one)]
     for each in telling:
         draft = each.draft
-        has_reason = draft.type in TELLING or any(map(WHY.search, _sentences(each)))
+        has_reason = draft.type in TELLING or any(map(WHY.search, sentences_of(each)))
         seen[each.session_id] += 1 if has_reason else 2
         behind = seen[each.session_id] > MOST_OF_ONE or not (has_reason or draft.subtitle)
         ranks[each.id] = 2 if draft.subagent_type else int(behind)
@@ -163,10 +163,10 @@ def _by_value(newest_first: Iterable[Observation]) -> list[Observation]:
 def _says_something(observation: Observation) -> bool:
     """More than a question, or what it was asked."""
     title = observation.draft.title or ""
-    return bool(_sentences(observation)) or not title.endswith(("?", "？", ELLIPSIS))
+    return bool(sentences_of(observation)) or not title.endswith(("?", "？", ELLIPSIS))
 
 
-def _sentences(observation: Observation) -> list[str]:
+def sentences_of(observation: Observation) -> list[str]:
     """Without the facts that only name files and commands."""
     draft = observation.draft
     facts = [fact for fact in draft.sure_facts if not FILES_ALONE.match(fact)]
@@ -333,7 +333,7 @@ def _session_forms(
 
 
 def _with_facts(observation: Observation) -> tuple[Observation, list[str]]:
-    facts = _sentences(observation)[1 : 1 + MOST_FACTS]
+    facts = sentences_of(observation)[1 : 1 + MOST_FACTS]
     lines = [f"  - {fenced(one_line(fact, 160))}" for fact in facts]
     return observation, [index_line(observation), *lines]
 
@@ -351,7 +351,7 @@ def _summary_lines(summary: Summary, *, full: bool, with_next: bool = True) -> l
 def index_line(observation: Observation) -> str:
     draft = observation.draft
     title = one_line(draft.title or draft.subtitle or "Untitled", 100)
-    about = next(iter(_sentences(observation)), "") if draft.title else ""
+    about = next(iter(sentences_of(observation)), "") if draft.title else ""
     if about.lstrip("“").startswith(title.rstrip(ELLIPSIS)):
         title, about = one_line(about, 240), ""
     about = f" — {one_line(about, 200)}" if about else ""

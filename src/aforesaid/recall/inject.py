@@ -20,7 +20,7 @@ from aforesaid.model.prose import sentences
 from aforesaid.model.search import OBSERVATION, Filters, Injection
 from aforesaid.model.sessions import Session
 from aforesaid.paths import open_regular
-from aforesaid.recall.brief import PINNED, WHY, index_line, price
+from aforesaid.recall.brief import PINNED, WHY, index_line, price, sentences_of
 from aforesaid.recall.excerpts import closest, excerpt, without_marks
 from aforesaid.recall.question import Question
 from aforesaid.recall.rank import Found, nearness
@@ -202,7 +202,7 @@ def _select(
         for each in found[:PROMPT_CANDIDATES]
         if not (each.document.doubted or each.document.superseded)
     ]
-    near = [relevance for relevance, _ in searcher.relevance(sure, question)]
+    near = [(0.5 + share) * each for each, share in searcher.relevance(sure, question)]
     needed = max(threshold, OF_BEST * max(near, default=0.0))
     best = sorted(zip(near, sure, strict=True), key=lambda pair: -pair[0])
     return [each for relevance, each in best if relevance >= needed]
@@ -248,13 +248,13 @@ MARKS = {
     freshness.GONE: " [the file is gone since]",
 }
 SYMBOL = re.compile(
-    r"`([A-Za-z_][\w.]*)(?:\(\))?`|\b([A-Za-z_][\w.]*)\(\)|\b(\w+_\w+|[a-z]+[A-Z]\w*)\b"
+    r"(?<=`)[A-Za-z_][\w.]*(?=`|\(\))|\b[A-Za-z_][\w.]*(?=\(\))|\b(?:\w+_\w+|[a-z]+[A-Z]\w*)\b"
 )
+LARGEST = 1 << 18  # bytes of a file that are searched for symbols
 VISIBLE = re.compile(
     r"\b(?:was|were) (?:added|changed|removed|created|deleted|renamed|moved)\b"
     r"| became |\blines? (?:added|removed)\b|^No test\b"
 )
-LARGEST = 1 << 18  # bytes of a file that are searched for symbols
 
 
 def recall_for_file(
@@ -298,20 +298,20 @@ class _File:
     def among(self, stored: Iterable[str]) -> str | None:
         """The name an observation has for it; another file may have the same last component."""
         tails = tuple(f"/{name}" for name in self.names[:-1])
-        for each in stored:
-            if each in self.names or (each[:1] == "/" and each.endswith(tails)):
-                return each
-        return None
+        same = (
+            each
+            for each in stored
+            if each in self.names or (each[:1] == "/" and each.endswith(tails))
+        )
+        return next(same, None)
 
     def is_named_in(self, text: str) -> bool:
         return self._pattern.search(text) is not None
 
     def concerns(self, fact: str) -> bool:
         """Whether a fact names the file, or something that is in it."""
-        if self.is_named_in(fact):
-            return True
-        found = ("".join(groups) for groups in SYMBOL.findall(fact))
-        return any(len(symbol) > 2 and symbol in self.text for symbol in found)
+        found = (symbol for symbol in SYMBOL.findall(fact) if len(symbol) > 2)
+        return self.is_named_in(fact) or any(symbol in self.text for symbol in found)
 
     @cached_property
     def text(self) -> str:
@@ -326,6 +326,14 @@ class _File:
         stored = self.among((*draft.files_modified, *draft.files_read))
         blob = dict(draft.blobs).get(stored or "")
         return MARKS.get(freshness.state(self._top, self.names[-1], blob), "")
+
+    def facts(self, observation: Observation) -> list[str]:
+        """What an observation says of it that the file itself does not show, reasons first."""
+        draft = observation.draft
+        alone = len({*draft.files_modified, *draft.files_read}) == 1
+        about = [each for each in sentences_of(observation) if alone or self.concerns(each)]
+        hidden = [each for each in about if WHY.search(each) or not VISIBLE.search(each)]
+        return sorted(hidden, key=lambda each: WHY.search(each) is None)[:MOST_FACTS]
 
 
 def _known_about(store: Store, session: Session, file: _File, since: int) -> list[Observation]:
@@ -342,7 +350,7 @@ def _worth(observation: Observation, file: _File) -> bool:
     """Whether it changed the file and says more than the file shows, or read it and names it."""
     draft = observation.draft
     if file.among(draft.files_modified):
-        return draft.type in TELLING_TYPES or bool(_reasons(observation, file))
+        return draft.type in TELLING_TYPES or any(map(WHY.search, file.facts(observation)))
     texts = (draft.title or "", *draft.sure_facts)
     return file.among(draft.files_read) is not None and any(map(file.is_named_in, texts))
 
@@ -356,31 +364,9 @@ def _most_telling_first(observation: Observation) -> tuple[bool, int, int]:
 def _file_forms(observation: Observation, file: _File) -> list[list[str]]:
     """From the longest to the shortest. The line alone is enough for the telling types."""
     line = index_line(observation) + file.mark(observation)
-    facts = [f"  - {fenced(one_line(fact, 200))}" for fact in _facts(observation, file)]
+    facts = [f"  - {fenced(one_line(fact, 200))}" for fact in file.facts(observation)]
     least = 0 if observation.draft.type in TELLING_TYPES else 1
     return [[line, *facts[:count]] for count in range(len(facts), least - 1, -1)]
-
-
-def _facts(observation: Observation, file: _File) -> list[str]:
-    """Facts that the file itself does not show, reasons first."""
-    reasons = _reasons(observation, file)
-    hidden = [fact for fact in _statements(observation) if not VISIBLE.search(fact)]
-    others = [fact for fact in hidden if fact not in reasons and file.concerns(fact)]
-    return [*reasons, *others][:MOST_FACTS]
-
-
-def _reasons(observation: Observation, file: _File) -> list[str]:
-    alone = len({*observation.draft.files_modified, *observation.draft.files_read}) == 1
-    why = filter(WHY.search, _statements(observation))
-    return [fact for fact in why if alone or file.concerns(fact)]
-
-
-def _statements(observation: Observation) -> list[str]:
-    """Its facts, and before them the sentence that stands as its subtitle."""
-    draft = observation.draft
-    doubted = any(doubt.part == "subtitle" for doubt in draft.doubts)
-    quoted = draft.subtitle if draft.subtitle and draft.subtitle[0] == "“" else None
-    return [*([quoted] if quoted and not doubted else []), *draft.sure_facts]
 
 
 MOST_FOR_WORK = 6

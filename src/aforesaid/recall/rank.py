@@ -159,13 +159,15 @@ def relevance(
     found: Sequence[Found], question: Question, texts: Mapping[int, str], documents: int
 ) -> list[tuple[float, float]]:
     """How near each is to a question, comparable between questions and stores: BM25 as it would be in a store
-    of any size (rare words count more in a large one), and meaning; the more the larger a share of the
-    question's rare words it has, which comes second. `texts`: as they are indexed, by document."""
+    of any size (rare words count more in a large one), and meaning. And the share of the question's rare
+    words that it has. `texts`: as they are indexed, by document."""
     size = math.log(2 + documents) * max(1.0, math.sqrt(len(question.weights) / USUAL_TERMS))
-    shares = [share(texts.get(each.document.id, "").split(), question) for each in found]
     return [
-        ((0.5 + part) * (each.words / size + BY_MEANING * each.meaning), part)
-        for each, part in zip(found, shares, strict=True)
+        (
+            each.words / size + BY_MEANING * each.meaning,
+            share(texts.get(each.document.id, "").split(), question),
+        )
+        for each in found
     ]
 
 

@@ -36,7 +36,9 @@ def wrap(project: str, lead: str, lines: list[str]) -> str:
 
 # Provenance in a word or two.
 
-NOT_INJECTED = "what only the web says is not injected unasked; `aforesaid verify {}` if it is true"
+NOT_INJECTED = (
+    "what only the web says is not injected automatically; `aforesaid verify {}` if it is true"
+)
 FROM_WEB = "from the web only"
 
 
@@ -63,7 +65,7 @@ def describe_provenance(item: Observation | Summary) -> str:
     if isinstance(draft, ObservationDraft) and draft.sources:
         parts[0] += f" ({', '.join(draft.sources)})"
     if isinstance(item, Summary):
-        parts += ["in parts not injected unasked"] if draft.held_back else []
+        parts += ["parts of it are not injected automatically"] if draft.held_back else []
     elif draft.held_back:
         parts.append(NOT_INJECTED.format(item.id))
     elif item.confirmed:
@@ -129,7 +131,7 @@ def _observation(observation: Observation, level: str) -> Iterator[str]:
     yield from _listed("Changed", draft.files_modified)
     yield from _listed("Read", draft.files_read)
     yield from (f"Unverified: {part}: {reason}" for part, reason in reasons.items())
-    for what, other in (("Says again what", draft.repeats), ("Carries on", draft.follows)):
+    for what, other in (("Repeats", draft.repeats), ("Continues", draft.follows)):
         if other is not None:
             yield f"{what} #{other}"
 

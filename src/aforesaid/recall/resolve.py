@@ -70,7 +70,7 @@ def find_observation(store: Store, number: int) -> Observation:
 def not_found(store: Store, kind: str, number: int) -> NotFound:
     if kind == OBSERVATION and store.observations.get_hidden(number):
         undo = f"`aforesaid forget {number} --undo` restores it."
-        return NotFound(f"Observation #{number} was forgotten. {undo}")
+        return NotFound(f"Observation #{number} is hidden. {undo}")
     name = f"observation #{number}" if kind == OBSERVATION else f"{kind} {number}"
     return NotFound(f"There is no {name}. Find one with `{SEARCHES[kind]}`.")
 

@@ -61,7 +61,7 @@ SAME = 0.8  # Jaccard similarity of the words of two results
 FEWEST_WORDS = 4  # shorter texts are not compared
 LEADING = 0.5  # of the words of a prompt that an observation takes the place of
 SHOWN_BY_EVENT, ALL_WORDS = 0.5, 0.9
-WEAK, BEST = 1.0, 10  # relevance below which no result answers, and how many are looked at
+WEAK, BEST = 0.4, 10  # relevance below which no result answers, and how many are looked at
 
 
 class Searcher:
@@ -122,10 +122,10 @@ class Searcher:
         if any(rank.in_named_time(each.document, question) for each in best):
             return False
         near = self.relevance(best, question)
-        return max(near)[0] < WEAK and max(share for _, share in near) < ALL_WORDS
+        return all(share < ALL_WORDS and share * each < WEAK for each, share in near)
 
     def relevance(self, found: Sequence[Found], question: Question) -> list[tuple[float, float]]:
-        """Of each, and the share of the question's words that it has."""
+        """See `rank.relevance`."""
         texts = self._store.index.document_words(each.document.id for each in found)
         return rank.relevance(found, question, texts, self.how_many(None))
 

@@ -31,8 +31,8 @@ Json = dict[str, Any]
 MOST_FILES = 20
 LATEST = 20  # sessions of a project, among which the agent's own is looked for
 OF_THE_WEB = (
-    "It was not kept: only the web or an MCP server says so, and that is not remembered unasked. Show it to "
-    "the user, who can keep it with `aforesaid remember`."
+    "It was not kept: only the web or an MCP server says so, and that is not remembered automatically. Show "
+    "it to the user, who can keep it with `aforesaid remember`."
 )
 LEAD = re.compile(r"\A(?:please,? )?(?:remember|note|keep in mind)(?: that)?[:,]? ")
 QUOTATION = re.compile(r'"[^"]{1,4000}"|“[^”]{1,4000}”|«[^»]{1,4000}»|„[^“]{1,4000}“')

@@ -183,7 +183,7 @@ class HookAnswers:
             return NOTHING
         place = capture.project_dir or event.cwd
         if why := pauses.why(place, (event.agent, event.session)):
-            note = f"aforesaid is paused here: nothing is recorded or told. {why}."
+            note = f"aforesaid is paused here: nothing is recorded or injected. {why}."
             started = isinstance(event.what, events.SessionStarted)
             return Answer(agent.reply("context", "", note=note)) if started else NOTHING
         if isinstance(event.what, events.SessionStarted) and event.what.source == COMPACT:

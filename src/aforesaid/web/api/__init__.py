@@ -1,1 +1,1 @@
-"""What the API tells and does, a file per noun. Each has its rows: see `rows.py`."""
+"""The endpoints of the API, a module per noun: see `endpoint.py`."""
