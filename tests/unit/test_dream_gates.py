@@ -119,7 +119,7 @@ with lock_dreams(Path(sys.argv[1])):
 
 
 def test_a_holder_that_was_killed_holds_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", DREAMER, tmp_path]
+    command = [sys.executable, "-c", DREAMER, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
