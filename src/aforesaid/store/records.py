@@ -6,7 +6,6 @@ by its identities, a session by its agent's id, a prompt by its id, an event by 
 in its turn, an observation by its words. So a second import adds nothing.
 """
 
-import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +39,7 @@ from aforesaid.store.database import Connection, Part, Row, translate
 from aforesaid.store.jobs import add_lists, observation_lists, summary_lists
 from aforesaid.store.projects import known_in
 from aforesaid.store.requests import pack_reply, unpack_reply
-from aforesaid.store.values import as_json, columns, pack, read, unpack
+from aforesaid.store.values import columns, pack, read, unpack
 from aforesaid.text import sqlite_safe
 
 Values = dict[str, Any]
@@ -270,7 +269,7 @@ class _Import:
 
     def _add_job(self, record: JobRecord, values: Values) -> bool:
         values["prompt_number"] = self._number(record.prompt_number)
-        used = json.dumps([*self._jobs.values()])
+        used = [*self._jobs.values()]
         if older := self._db.row("transfer", "same_job", **values, used=used):
             self._jobs[record.job] = older["id"]
             self._older_jobs[older["id"]] = older["state"]
@@ -303,8 +302,8 @@ class _Import:
         key = self._db.number("transfer", "add_observation", **values)
         blobs = {found.path: found.blob for found in record.blobs}
         add_lists(self._db, "observations", key, observation_lists(record, blobs))
-        keys = as_json(record.evidence)
-        self._db.run("transfer", "add_evidence", **values, observation_id=key, keys=keys)
+        evidence = {"observation_id": key, "keys": [*record.evidence]}
+        self._db.run("transfer", "add_evidence", **values, **evidence)
         self._db.run("transfer", "note_moved", **links, id=key)
         return True
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aforesaid import log
 from aforesaid.agents.registry import DEFAULT
 from aforesaid.model.jobs import Again
-from aforesaid.model.observations import Observation, Unmergeable, draft_version
+from aforesaid.model.observations import Observation, Unusable, draft_version
 from aforesaid.privacy import payloads
 from aforesaid.repository import identify
 from aforesaid.text import one_line
@@ -120,7 +120,7 @@ class Commands:
     def merge(self, request: Json) -> Json:
         """`id`, `into`."""
         done = self.rows.merge(request["id"], request["into"], self.context.clock())
-        if isinstance(done, Unmergeable):
+        if isinstance(done, Unusable):
             return {"refused": done.why}
         self._notify("merged", done.id, done.into)
         return {"into": done.into}
