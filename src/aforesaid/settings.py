@@ -7,6 +7,7 @@ error that names it: a typo that is silently ignored costs an evening.
 
 import re
 import tomllib
+from collections import UserDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -178,7 +179,7 @@ def follow(file: Path, env: Mapping[str, str]) -> Settings:
     return Settings(_LiveValues(start.values, file, env, stamp), start.origins)
 
 
-class _LiveValues(dict[str, Value]):
+class _LiveValues(UserDict[str, Value]):
     """To look whether the file has changed takes microseconds, so it is done at each question."""
 
     def __init__(

@@ -198,9 +198,7 @@ class Observations(Part):
         """What changed a file, and the decisions, bugfixes and discoveries for which it was read; pinned and
         newest first, without what that session did, or was given after `since`."""
         place = {"project_id": project_id, "session_id": untold_in, "since": since, "limit": limit}
-        query = ("opened_files", "speaking_of")
-        found = map(self.get, self._db.column(int, *query, **place, **_path_values(path)))
-        return [observation for observation in found if observation is not None]
+        return self._read_all("opened_files", "speaking_of", **place, **_path_values(path))
 
     def current(self, ids: Iterable[int]) -> frozenset[int]:
         """Those that nothing speaks against: not doubted, not carried on by a later one, not folded."""

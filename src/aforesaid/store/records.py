@@ -20,7 +20,6 @@ from aforesaid.model.records import (
     Counts,
     DirRecord,
     EventRecord,
-    IdentityRecord,
     JobRecord,
     ObservationRecord,
     ProjectRecord,
@@ -34,7 +33,7 @@ from aforesaid.model.records import (
     map_texts,
     session_name,
 )
-from aforesaid.repository import find_owner
+from aforesaid.repository import Identity, find_owner
 from aforesaid.store.database import Connection, Part, Row, translate
 from aforesaid.store.jobs import add_lists, observation_lists, summary_lists
 from aforesaid.store.projects import known_in
@@ -106,7 +105,7 @@ def _export(db: Connection, only: int | None) -> Iterator[Record]:
             yield _read_request(row)
     for number, row in enumerate(db.rows("transfer", "projects", project_id=only), 1):
         name, owner = f"p{number}", {"project_id": row["id"], "id": row["id"]}
-        identities = tuple(db.all(IdentityRecord, "transfer", "identities", **owner))
+        identities = tuple(db.all(Identity, "transfer", "identities", **owner))
         dirs = tuple(db.all(DirRecord, "transfer", "dirs", **owner))
         yield read(ProjectRecord, row, project=name, identities=identities, dirs=dirs)
         for found in db.run("transfer", "loose_requests", **owner):
