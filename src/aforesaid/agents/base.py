@@ -1,7 +1,7 @@
 """What aforesaid needs to know about a coding agent, and how fields of its JSON are read."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from aforesaid.model.events import (
     Capture,
     Event,
     FileWanted,
+    StoredEvent,
     TranscriptEvent,
     TranscriptFile,
     Unreadable,
@@ -50,6 +51,11 @@ class Agent:
     def parse(self, capture: Capture) -> Event | Unreadable | None:
         """An event, None for a capture we deliberately do not keep, or why it cannot be read."""
         raise NotImplementedError
+
+    def parse_stored(self, row: StoredEvent, project_dir: str) -> Event | None:
+        """It could be read once; a newer parser that cannot is no reason to fail."""
+        event = self.parse(replace(row.capture, project_dir=project_dir))
+        return event if isinstance(event, Event) else None
 
     def file_wanted(self, capture: Capture) -> FileWanted | None:  # noqa: ARG002
         """What a capture of the hook `file` asks about; None where it names no file."""
