@@ -191,6 +191,10 @@ def _weigh_order(clause: Clause) -> Reading:
     text, rest, points = clause.text, clause.rest, clause.points
     if has("hasty", text) or (clause.symptom and not text.isascii()):
         return Reading()
+    embedded = CUES["embedded"].search(text)
+    lead = text[: embedded.start()] if embedded else text
+    if embedded and not (has("standing", lead) or has("forbids", lead)):
+        return Reading()
     found = CUES["order"].match(text)
     thing = text[found.end() :].lstrip() if found else ""
     points += clause.work - (not clause.alone) - (not begins("obliged", text))
@@ -209,7 +213,8 @@ def _weigh_order(clause: Clause) -> Reading:
 def _weigh_statement(clause: Clause) -> Reading:
     """A norm, a fact, or a sentence without a verb that we know."""
     text, rest, points = clause.text, clause.rest, clause.points
-    located = has("located", clause.plain)
+    located = ADDRESS.search(clause.plain) is not None and has("located", clause.plain)
+    points += located
     points -= 2 * (has("program", text) and not (located or has("status", text)))
     subject = begins("generic", text) or begins("specific", text)
     points += has("ours", text) or has("authority", text)
