@@ -7,10 +7,9 @@ Code's are read as those; of any other, what went in and came out is kept as tex
 import re
 from collections.abc import Mapping
 
-from aforesaid.agents.base import Json, text_of
+from aforesaid.agents.base import Agent, Json, text_of
 from aforesaid.agents.claude_code import tools
 from aforesaid.agents.claude_code.events import EXIT_CODE
-from aforesaid.agents.hook_agent import HookAgent
 from aforesaid.model import events
 from aforesaid.privacy.files import Fields
 
@@ -18,7 +17,7 @@ NAME = "api"
 FAILED_TESTS = re.compile(r"^\W*[1-9]\d* (?:failed|failures?|errors?)\b", re.MULTILINE)
 
 
-class ApiAgent(HookAgent):
+class ApiAgent(Agent):
     name = NAME
     fields = Fields.of(place="session kind id")
     event_names: Mapping[str, str] = {

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Encoder(Protocol):
     """Nothing is loaded until the first text is encoded.
 
-    Vectors of different names cannot be compared: a change of table or weights is a new name. `instant`: quick
-    enough to run inside a database transaction.
+    Vectors of different names cannot be compared: a change of table or weights is a new name. `instant`:
+    quick enough to run inside a database transaction.
     """
 
     name: str
