@@ -308,7 +308,7 @@ def foreign(arguments: tuple[str, ...]) -> None:
 @bench.command(context_settings=PASSED_ON)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def provenance(arguments: tuple[str, ...]) -> None:
-    """Notes marked as foreign text, on a folder of transcripts: PATH [--list]."""
+    """Notes marked as foreign text, on a folder of transcripts. See `provenance --help`."""
     from benchmarks import provenance
 
     _pass_on("provenance", provenance.main, arguments)
@@ -317,7 +317,7 @@ def provenance(arguments: tuple[str, ...]) -> None:
 @bench.command(context_settings=PASSED_ON)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def notes(arguments: tuple[str, ...]) -> None:
-    """What a colleague would want to know, found in the notes: PATH [--half tune|report] [--list]."""
+    """What a colleague would want to know, found in the notes. See `notes --help`."""
     from benchmarks import notes
 
     _pass_on("notes", notes.main, arguments)

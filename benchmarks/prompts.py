@@ -32,7 +32,7 @@ from aforesaid.repository import is_shared_branch
 from aforesaid.store.store import Store
 from aforesaid.text import one_line
 from aforesaid.worker.indexing import index
-from benchmarks.notes import half_of
+from benchmarks.secrets import half_of
 from benchmarks.provenance import process_transcripts
 from benchmarks.recall.asking import Moment
 from benchmarks.recall.loading import encoder_named
@@ -84,7 +84,7 @@ class Graded:
         if self.session == FRESH:
             return FRESH
         if self.session != AFTER:
-            return half_of((self.session, 0))
+            return half_of(self.session)
         return ("tune", "report")[hashlib.sha256(self.turn.encode()).digest()[0] & 1]
 
     def is_relevant(self, turn: str) -> bool:

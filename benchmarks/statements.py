@@ -19,7 +19,7 @@ from pathlib import Path
 from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.model.memories import USER, Message
 from aforesaid.text import one_line
-from benchmarks.notes import half_of
+from benchmarks.secrets import half_of
 from benchmarks.prompts import share
 
 SET = Path(__file__).parent / "memory_set"
@@ -90,7 +90,7 @@ def read_real(folder: Path) -> list[Graded]:
         for number, talk in enumerate(turns_of(transcript), 1):
             turn = f"{session}/{number}"
             terms, may, scope = expected.get(turn, ((), False, ""))
-            found.append(Graded(turn, half_of((session, 0)), talk, terms, may, scope))
+            found.append(Graded(turn, half_of(session), talk, terms, may, scope))
     return found
 
 
