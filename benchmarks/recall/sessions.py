@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from aforesaid.model.records import Part
-from benchmarks.secrets import half_of
 from benchmarks.recall.sets import DataSet, Memory, Question, session_block, turn_record
+from benchmarks.secrets import half_of
 
 QUESTIONS = Path(__file__).parents[1] / "recall_set/sessions.txt"
 DATABASE = "aforesaid.db"
