@@ -115,7 +115,9 @@ def render_turns(store: Store, session: Session) -> str:
     summaries = store.summaries.for_session(session.id)
     texts = {each.number: each.text for each in store.sessions.prompts(session.id)}
     # Number 0 is what happened before the first prompt: hooks installed in the middle of a session.
-    for number in sorted({*texts, *(each.prompt_number for each in (*observations, *summaries))}):
+    numbers = {each.prompt_number for each in observations}
+    numbers |= {each.prompt_number for each in summaries}
+    for number in sorted(numbers | texts.keys()):
         text = texts.get(number, "(before the first recorded prompt)")
         lines += ["", f"Prompt {number}: {text}"]
         for observation in observations:

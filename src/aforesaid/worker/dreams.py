@@ -65,14 +65,11 @@ class Dreamer:
         dream of another project."""
         memories = self.memories(request["dir"])
         project = request.get("project") or self.context.store.projects.find_at(request["dir"])
-        try:
-            if not request["dry_run"]:
-                self.before()
-            with lock_dreams(memories) as held:
-                around = self._around(memories, project)
-                result = run_dream(memories, around, dry_run=request["dry_run"], held=held)
-        except MemoryRefused as error:
-            return {"refused": str(error)}
+        if not request["dry_run"]:
+            self.before()
+        with lock_dreams(memories) as held:
+            around = self._around(memories, project)
+            result = run_dream(memories, around, dry_run=request["dry_run"], held=held)
         if not request["dry_run"]:
             self._publish(project, result)
             if project is not None:

@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 
 from aforesaid import __version__, clock, wiring
 from aforesaid.english import count
-from aforesaid.errors import AforesaidError, NotFound
+from aforesaid.errors import Misused, NotFound
 from aforesaid.freshness import CHANGED, GONE, UNCHANGED
 from aforesaid.memory.curation import memory_json
 from aforesaid.memory.ranking import RankedMemory, likely_matches, rank_memories
 from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
-from aforesaid.parameters import Misused
 from aforesaid.recall import lookup, render, resolve
 from aforesaid.recall.excerpts import BETWEEN, without_marks
 from aforesaid.recall.results import HitDetails, describe_reasons, short_id
@@ -57,13 +56,7 @@ class Reader(NamedTuple):
 
 
 def answer(request: Json, reader: Reader) -> Json:
-    """`value`, or `misused` or `error` and its `kind`."""
-    try:
-        return {"value": QUERIES[request["name"]](reader, **request["values"])}
-    except Misused as error:
-        return {"misused": str(error)}
-    except AforesaidError as error:
-        return {"error": str(error), "kind": type(error).__name__}
+    return {"value": QUERIES[request["name"]](reader, **request["values"])}
 
 
 def answer_in_worker(request: Json, context: Context, status: Callable[[], Json]) -> Json:
