@@ -1,6 +1,5 @@
 """When the worker dreams by itself, of which projects, and what it tells of a dream that was asked for."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,13 +13,13 @@ from aforesaid.clock import DAY, HOUR, MINUTE
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.dream.run import (
-    DREAM_LOCK_FILE,
     MIN_MEMORIES,
     MIN_SESSIONS,
     THROTTLE,
     DreamResult,
     last_dream_at,
     lock_dreams,
+    record_dream,
 )
 from aforesaid.model.memories import Memory
 from aforesaid.model.observations import Author, ObservationDraft
@@ -99,8 +98,9 @@ class Bedroom:
             return None
         return Requester(self.store, self.model, TERMS, self.clock, None, None)
 
-    def last(self) -> int | None:
-        return last_dream_at(self.paths.memory / DREAM_LOCK_FILE)
+    def last(self, name: str = "shop") -> int | None:
+        places = self.memories(str(self.folder / name)).places
+        return last_dream_at(places, self.clock.at)
 
 
 @pytest.fixture
@@ -167,11 +167,11 @@ def test_a_dream_on_request_puts_off_the_next_one_of_its_project_alone(bedroom: 
     bedroom.project("shop")
     office = bedroom.project("office")
     assert bedroom.at_once("shop")["completed"]
-    assert bedroom.last() is None
+    assert (bedroom.last("shop"), bedroom.last("office")) == (bedroom.clock.at, None)
     bedroom.clock.at += HOUR
     assert bedroom.dreamer().run_if_due() == 1
     assert retired(office) == 1
-    assert bedroom.last() == bedroom.clock.at
+    assert bedroom.last("office") == bedroom.clock.at
     bedroom.clock.at += DAY
     bedroom.past["shop"].at = bedroom.clock.at
     bedroom.work("shop", MIN_SESSIONS)
@@ -191,10 +191,10 @@ def test_what_was_dreamed_of_is_not_dreamed_of_again_for_the_sake_of_another(
     for name in ("shop", "office"):
         bedroom.project(name)
     assert bedroom.dreamer().run_if_due() == 2
-    assert bedroom.last() is None
+    assert (bedroom.last("shop"), bedroom.last("office")) == (bedroom.clock.at, None)
     bedroom.clock.at += THROTTLE
     assert bedroom.dreamer().run_if_due() == 1
-    assert bedroom.last() == bedroom.clock.at
+    assert bedroom.last("office") == bedroom.clock.at
     assert len(bedroom.model.requests) == 3
 
 
@@ -213,9 +213,7 @@ def close_by_setting(bedroom: Bedroom) -> Dreamer:
 
 
 def close_by_time(bedroom: Bedroom) -> Dreamer:
-    file = bedroom.paths.memory / DREAM_LOCK_FILE
-    file.touch()
-    os.utime(file, ns=(bedroom.clock.at * 1_000_000,) * 2)
+    record_dream(bedroom.memories(str(bedroom.folder / "shop")).places, bedroom.clock.at)
     return bedroom.dreamer()
 
 
@@ -240,7 +238,7 @@ def test_without_memories_nothing_is_made(bedroom: Bedroom) -> None:
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom, dry_run: bool) -> None:
     shop = bedroom.project("shop")
-    with lock_dreams(shop):
+    with lock_dreams(shop.places.root):
         assert bedroom.dreamer().run_if_due() == 0
         with pytest.raises(MemoryRefused, match="Another dream is under way"):
             bedroom.at_once("shop", dry_run=dry_run)
@@ -270,17 +268,6 @@ def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
     assert len(bedroom.model.requests) == 1
     monkeypatch.setattr(StubModel, "ask", answer)
     assert bedroom.dreamer().run_if_due() == 2, "it is over"
-
-
-def test_whoever_is_quicker_to_the_lock_dreams(
-    bedroom: Bedroom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shop = bedroom.project("shop")
-    # between the look and the lock
-    monkeypatch.setattr("aforesaid.worker.dreams.is_dreaming", lambda _: False)
-    monkeypatch.setattr("aforesaid.memory.dream.run.acquire_dream_lock", lambda *_: None)
-    assert bedroom.dreamer().run_if_due() == 0
-    assert retired(shop) == 0
 
 
 def test_why_nothing_was_changed_is_told() -> None:

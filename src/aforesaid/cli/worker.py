@@ -257,8 +257,7 @@ def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None) -> None
     tokens: int | None = 0
     if jobs and not author.startswith("rules"):
         # From the tokens of earlier replies, repairs included.
-        until = clock.now() + 1
-        spent, replies = store.requests.spent(0, until), store.requests.written(0, until).answers
+        spent, replies = store.requests.spent(), store.requests.written().answers
         tokens = (spent.sent + spent.received) * jobs // replies if replies else None
     known = "an unknown number of tokens" if tokens is None else f"about {count(tokens, 'token')}"
     what = "to be reprocessed" if limits is not None else "waiting"

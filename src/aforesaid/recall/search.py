@@ -245,8 +245,7 @@ class Searcher:
     def _of_times(self, question: Question, filters: Filters) -> list[int]:
         """What happened in the periods that the question mentions, whatever its words."""
         look, project = self._store.index.documents_in_period, filters.project_id
-        exact = (each for each in question.mentions if each.exact)
-        periods = ((each.since or 0, each.until or LATEST) for each in exact)
+        periods = ((each.since or 0, each.until or LATEST) for each in question.mentions)
         return [key for since, until in periods for key in look(project, since, until, BY_TIME)]
 
     def _neighbours(

@@ -84,36 +84,8 @@ def answer_here(request: Json) -> Json:
     return value
 
 
-def search(
-    reader: Reader,
-    *,
-    text: str,
-    level: str,
-    limit: int,
-    project: str | None,
-    everywhere: bool,
-    session: str | None,
-    files: list[str],
-    **given: Any,
-) -> Json:
-    store, here = reader.store, reader.here
-    found = resolve.find_session(store, session) if session else None
-    if found:
-        where: int | None = found.project_id
-    elif project:
-        where = resolve.find_project(store, project, here).id
-    else:
-        where = None if everywhere else reader.current_project()
-    filters = Filters(
-        where,
-        types=tuple(given["types"]),
-        concepts=tuple(given["concepts"]),
-        files=tuple(resolve.file_name(store, where, file, here) for file in files),
-        agent=given["agent"],
-        session_id=found.id if found else None,
-        since=given["since"],
-        until=given["until"],
-    )
+def search(reader: Reader, *, text: str, level: str, limit: int, **given: Any) -> Json:
+    store, filters = reader.store, _filters(reader, **given)
     query = Query(text, filters, level, limit)
     if option := query.in_vain:  # filters that can never match
         raise Misused(
@@ -134,9 +106,32 @@ def search(
         "total": result.total,
         "complete": result.complete,
         "weak": result.weak,
-        "everywhere": where is None,
+        "everywhere": filters.project_id is None,
         "hints": list(_explain_nothing(store, query)) if nothing else [],
     }
+
+
+def _filters(
+    reader: Reader, *, project: str | None, everywhere: bool, session: str | None, **given: Any
+) -> Filters:
+    store, here = reader.store, reader.here
+    found = resolve.find_session(store, session) if session else None
+    if found:
+        where: int | None = found.project_id
+    elif project:
+        where = resolve.find_project(store, project, here).id
+    else:
+        where = None if everywhere else reader.current_project()
+    return Filters(
+        where,
+        types=tuple(given["types"]),
+        concepts=tuple(given["concepts"]),
+        files=tuple(resolve.file_name(store, where, file, here) for file in given["files"]),
+        agent=given["agent"],
+        session_id=found.id if found else None,
+        since=given["since"],
+        until=given["until"],
+    )
 
 
 def _matching_memories(reader: Reader, query: Query) -> list[RankedMemory]:
