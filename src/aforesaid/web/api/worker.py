@@ -55,11 +55,11 @@ def read_health(backend: Backend) -> Json:
 def read_queue(backend: Backend) -> Json:
     """List pending and failed jobs. Long lists are cut."""
     jobs = backend.store.jobs
-    queued = jobs.queued()
+    health = backend.store.health()
     return {
-        "pending": queued.pending,
-        "oldest_at": queued.oldest_at,
-        "given_up": queued.skipped,
+        "pending": health.pending,
+        "oldest_at": health.oldest_pending,
+        "given_up": health.skipped,
         "jobs": [_job_json(each) | {"due_at": each.due_at} for each in jobs.pending()],
         "skipped": [_job_json(each) for each in jobs.skipped()],
     }
