@@ -152,10 +152,10 @@ def _hit(observation: Observation) -> Hit:
 def _shared(store: Store, observation: Observation) -> Iterator[tuple[int, Reason]]:
     """Observations that share files or concepts. Rare ones count more."""
     found: dict[tuple[int, str], list[tuple[float, str]]] = defaultdict(list)
-    for shared in store.observations.sharing(observation):
-        weighted = (1 / math.log2(shared.spread + 2), shared.name)
-        for key in shared.ids:
-            found[key, shared.what].append(weighted)
+    for what, name, ids in store.observations.sharing(observation):
+        weighted = (1 / math.log2(len(ids) + 2), name)
+        for key in ids:
+            found[key, what].append(weighted)
     for (key, what), names in found.items():
         names.sort(reverse=True)
         points = WEIGHTS[what] * (1 - math.prod(1 - weight for weight, _ in names))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aforesaid.model.observations import Summary, SummaryDraft
-from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.model.search import Filters, Injection, MemoryInjection
 from aforesaid.model.sessions import (
     COMMAND,
     EVERYTHING,
@@ -40,7 +40,7 @@ class Sessions(Part):
 
     def recent(self, project_id: int | None, limit: int) -> list[Session]:
         """Newest first."""
-        return self._db.all(Session, "sessions", "newest", project_id=project_id, limit=limit)
+        return self.page(Filters(project_id), None, limit)
 
     def find_by_prefix(self, prefix: str) -> list[Session]:
         return self._db.all(Session, "sessions", "by_prefix", prefix=escaped(prefix))
@@ -71,24 +71,15 @@ class Sessions(Part):
             db.run("projects", "drop_if_empty", id=project_id)
 
     def page(
-        self,
-        before: Cursor | None,
-        limit: int,
-        *,
-        project_id: int | None = None,
-        agent: str | None = None,
-        status: str | None = None,
-        since: int = 0,
-        until: int = TOP[0],
+        self, filters: Filters, before: Cursor | None, limit: int, *, status: str | None = None
     ) -> list[Session]:
         """Those that something happened in, the latest first; the cursor is (last_event_at, id)."""
         at, key = before or TOP
         name = "sessions_of_status" if status else "sessions_anywhere"
-        if project_id is not None:
+        if filters.project_id is not None:
             name = "sessions_of_project"
-        wanted = {"project_id": project_id, "status": status, "agent": agent}
-        period = {"since": since, "until": until, "at": at, "id": key}
-        return self._db.all(Session, "listings", name, **wanted, **period, limit=limit)
+        wanted = columns(filters) | {"status": status, "at": at, "id": key, "limit": limit}
+        return self._db.all(Session, "listings", name, **wanted)
 
     def observation_types(self, ids: Iterable[int]) -> Mapping[int, Mapping[str, int]]:
         """How many observations of each type, by session."""

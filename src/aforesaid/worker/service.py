@@ -13,7 +13,7 @@ from aforesaid import __version__, log
 from aforesaid.backups import recovery_log
 from aforesaid.clock import MINUTE, SECOND
 from aforesaid.ids import lease_name
-from aforesaid.worker import health, maintenance
+from aforesaid.worker import health
 from aforesaid.worker.commands import Commands, as_json
 from aforesaid.worker.context import Context, Loop
 from aforesaid.worker.database import BackupThread
@@ -321,7 +321,7 @@ class Service(Loop):
         return ended and self.context.store.jobs.next_due() is None
 
     def _looked(self) -> None:
-        maintenance.interrupt_stale(self.context.store, self.reconciler, self.context.clock)
+        self.reconciler.interrupt_stale()
         recovery_log.mark_replayed(self.context.paths)
         self._wake_jobs()
 
