@@ -192,11 +192,11 @@ def test_facets_name_what_is_commonest_first(store: Store, memory: Memory) -> No
 def test_the_queue_is_counted_and_listed(store: Store, memory: Memory) -> None:
     told = Told(memory.project_id)
     store.events.add([told.prompt("p"), told.tool("t"), told.stop()], START)
-    queued = store.jobs.queued()
-    assert (queued.pending, queued.skipped, queued.oldest_at) == (2, 0, START)
+    health = store.health()
+    assert (health.pending, health.skipped, health.oldest_pending) == (2, 0, START)
     assert [job.kind for job in store.jobs.pending()] == ["observe", "summarize"]
     job = store.jobs.claim("test", START, START + MINUTE)
     assert job is not None
     store.jobs.skip(job, "it broke", START)
-    assert (store.jobs.queued().pending, store.jobs.queued().skipped) == (1, 1)
+    assert (store.health().pending, store.health().skipped) == (1, 1)
     assert [(each.id, each.last_error) for each in store.jobs.skipped()] == [(job.id, "it broke")]

@@ -85,7 +85,7 @@ def _finish(repository: BackupRepository, record: RecoveryRecord) -> None:
     # Something was paused or purged that the backup does not know of.
     is_unknown = last is not None and (backup is None or last > backup.manifest.made_at)
     held_back = is_unknown and (found is None or bool(EXCLUDING & found.torn))
-    is_complete = found is not None and not (found.lost or found.at_least or found.orphans)
+    is_complete = found is not None and not (found.torn or found.orphans)
     since = None if is_complete or held_back else _start_of_replay(paths, backup)
     if new.exists():
         skip_until = record.at if held_back else None
@@ -140,10 +140,7 @@ def _describe(found: Salvaged | None, backup: Backup | None, *, held_back: bool)
         lost = f"{_list_counts(found.read) or 'little'} could still be read"
         lost += f", {filled} came from the backup of {at}. " if filled else ". "
         if found.lost:
-            least = "At least" if found.at_least & found.lost.keys() else "Up to"
-            lost += f"{least} {_list_counts(found.lost) or 'some rows'} could not be recovered."
-        elif found.at_least:
-            lost += "Whatever was stored last may be missing."
+            lost += f"About {_list_counts(found.lost) or 'a few rows'} could not be recovered."
         else:
             return f"{lost}Nothing was lost."
     if held_back:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aforesaid.clock import DAY
-from aforesaid.model.jobs import DRAFT, MAX_TRIES, OBSERVE, Again, Fenced, Job, QueueState
+from aforesaid.model.jobs import DRAFT, MAX_TRIES, OBSERVE, Again, Fenced, Job
 from aforesaid.model.observations import Author, ObservationDraft, SummaryDraft, stored_type
 from aforesaid.model.sessions import UNTITLED, SessionTitle
 from aforesaid.store.database import Connection, Part, Row
@@ -143,9 +143,6 @@ class Jobs(Part):
 
     def count_pending(self, session_id: int) -> int:
         return self._db.number("jobs", "pending_of_session", session_id=session_id)
-
-    def queued(self) -> QueueState:
-        return self._db.all(QueueState, "jobs", "waiting")[0]
 
     def release_held(self, agent: str, ref: str, now: int) -> int:
         """The jobs of a session that were made for a later time may be done now."""

@@ -8,7 +8,7 @@ into before it, and hiding is a column. Files and evidence are never edited: the
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aforesaid.model.jobs import Job
@@ -20,7 +20,7 @@ from aforesaid.model.observations import (
     Unmergeable,
     stored_type,
 )
-from aforesaid.model.search import Filters, KnownFile, SharedName
+from aforesaid.model.search import Filters, KnownFile
 from aforesaid.model.sessions import TOP, Cursor, ObservationRow
 from aforesaid.store.database import Connection, Database, Part, Row
 from aforesaid.store.jobs import add_lists
@@ -34,7 +34,6 @@ EARLIEST = -(2**62)
 FACETS = ("type", "concept", "file")
 MOST_FILES = 30  # of one observation
 MOST_SHARING = 100  # others that have one name in common: of what many have, few are worth a look
-COMMON = 1_000  # beyond that it is not counted
 Json = dict[str, Any]
 TEXTS = ("type", "title", "subtitle", "narrative", "edited")
 PARTS = ("facts", "concepts", "doubts")
@@ -168,23 +167,15 @@ class Observations(Part):
         rows = self._db.rows("lookups", "links", id=observation_id)
         return [(row["id"], row["what"]) for row in rows]
 
-    def sharing(self, observation: Observation) -> list[SharedName]:
+    def sharing(self, observation: Observation) -> Iterator[tuple[str, str, list[int]]]:
         """Files and concepts that others of the project have in common with it; of many, the newest."""
         draft = observation.draft
         files = list(dict.fromkeys((*draft.files_modified, *draft.files_read)))[:MOST_FILES]
-        return [
-            *(self._sharing(observation, "file", path) for path in files),
-            *(self._sharing(observation, "concept", concept) for concept in draft.concepts),
-        ]
-
-    def _sharing(self, observation: Observation, what: str, name: str) -> SharedName:
-        whose = {"id": observation.id, "project_id": observation.project_id}
-        named = whose | {"name": name, "file": file_name(name)}
-        rows = self._db.rows("lookups", f"sharing_{what}", **named, most=MOST_SHARING)
-        spread = len(rows)
-        if spread == MOST_SHARING:
-            spread = self._db.number("lookups", f"how_many_share_{what}", **named, most=COMMON)
-        return SharedName(what, name, tuple(row["id"] for row in rows), spread)
+        whose = {"id": observation.id, "project_id": observation.project_id, "most": MOST_SHARING}
+        for what, names in (("file", files), ("concept", draft.concepts)):
+            for name in names:
+                named = whose | {"name": name, "file": file_name(name)}
+                yield what, name, self._db.column(int, "lookups", f"sharing_{what}", **named)
 
     def for_file(self, project_id: int, path: str, limit: int) -> list[Observation]:
         """What read or changed a file, the most telling first. A name, or the end of a path, will do."""

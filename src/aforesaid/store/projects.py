@@ -28,9 +28,19 @@ class Projects(Part):
             known = known_in(self._db)
             owner = find_owner(repository, known)
             moved = owner is not None and self._is_moved(repository, owner)
+            values = {"name": repository.name, "root": repository.root}
             with self._db.transaction() as db:
-                if known_in(db) == known:
-                    return _resolve(db, repository, directory, now, owner, moved=moved)
+                if known_in(db) != known:
+                    continue
+                if owner is None:
+                    key = db.number("projects", "add_project", **values, created_at=now)
+                    owner = Known((key, 0), frozenset())
+                project_id = owner.key[0]
+                if moved:
+                    db.run("projects", "move_project", **values, id=project_id)
+                _add(db, owner.key, new_identities(repository, owner.identities))
+                db.run("projects", "add_dir", dir=directory, project_id=project_id, now=now)
+                return project_id
 
     def link(self, repository: Repository, project_id: int) -> None:
         """The user says that a repository belongs to a project. An earlier link of it ends."""
@@ -140,26 +150,6 @@ def _add(db: Connection, key: Group, identities: Iterable[Identity]) -> None:
     for each in identities:
         owner = {"project_id": key[0], "link": key[1]}
         db.run("projects", "add_identity", **owner, identity=each.value, kind=each.kind)
-
-
-def _resolve(
-    db: Connection,
-    repository: Repository,
-    directory: str,
-    now: int,
-    owner: Known[Group] | None,
-    *,
-    moved: bool,
-) -> int:
-    values = {"name": repository.name, "root": repository.root, "created_at": now}
-    if owner is None:
-        owner = Known((db.number("projects", "add_project", **values), 0), frozenset())
-    project_id = owner.key[0]
-    if moved:
-        db.run("projects", "move_project", **values, id=project_id)
-    _add(db, owner.key, new_identities(repository, owner.identities))
-    db.run("projects", "add_dir", dir=directory, project_id=project_id, now=now)
-    return project_id
 
 
 def _find_links(repository: Repository, known: list[Known[Group]]) -> list[Known[Group]]:

@@ -1,11 +1,9 @@
 """The ledger: what models were asked, what they answered and what it cost."""
 
-import zlib
-
 from aforesaid.model.requests import Entry, Quality, Spent, StoredReply, Written
 from aforesaid.model.sessions import TOP
 from aforesaid.store.database import Part
-from aforesaid.store.values import columns, unpack
+from aforesaid.store.values import columns, pack, unpack
 
 
 class Requests(Part):
@@ -50,7 +48,7 @@ class Requests(Part):
 
 def pack_reply(reply: str) -> bytes:
     """As it came: half a surrogate pair is part of the reply."""
-    return zlib.compress(reply.encode("utf-8", "surrogatepass"))
+    return pack(reply.encode("utf-8", "surrogatepass"))
 
 
 def unpack_reply(reply: bytes) -> str:

@@ -174,7 +174,7 @@ class MemoryCommands:
         by_agent = request["by"] == AGENT and not are_in((each.text for each in prompts), text)
         if by_agent and self._is_of_the_web(session, request, text):
             log.action("memory.refused", size=len(text), why="web")
-            return {"refused": OF_THE_WEB}
+            raise MemoryRefused(OF_THE_WEB)
         said = f"said {day_and_time(self.context.clock())}"
         if request["session"]:
             said += f" in session {request['session'][:8]}"
@@ -190,10 +190,7 @@ class MemoryCommands:
             ),
             evidence=(said,),
         )
-        try:
-            done = extract.remember(self.memories(request["dir"]), wanted, request["dir"])
-        except MemoryRefused as error:
-            return {"refused": str(error)}
+        done = extract.remember(self.memories(request["dir"]), wanted, request["dir"])
         stored = done.stored
         sizes = {"by_agent": wanted.by_agent, "size": len(text), "known": done.known}
         log.action("memory.remembered", **sizes)

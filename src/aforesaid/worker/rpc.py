@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aforesaid import __version__, locks, log
-from aforesaid.errors import WorkerDown, WorkerError, WorkerHung
+from aforesaid.errors import WorkerDown, WorkerError, WorkerHung, raise_reported
 from aforesaid.hook.capture import older
 from aforesaid.paths import Paths
 
@@ -65,10 +65,11 @@ def ask(paths: Paths, request: bytes, *, seconds: float = SECONDS) -> bytes:
 
 
 def order(paths: Paths, verb: str, seconds: float = SECONDS, /, **values: object) -> dict[str, Any]:
-    """Sends a command to the worker, which is started if need be."""
+    """Sends a command to the worker, which is started if need be. Raises the error that it reports."""
     start(paths)
     answer = json.loads(ask(paths, f"{verb} {json.dumps(values)}".encode(), seconds=seconds))
     assert isinstance(answer, dict)
+    raise_reported(answer)
     return answer
 
 
