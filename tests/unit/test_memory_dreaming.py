@@ -10,6 +10,7 @@ import pytest
 from aforesaid import clock as clocks
 from aforesaid import wiring
 from aforesaid.clock import DAY, HOUR, MINUTE
+from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.dream.run import (
     MIN_MEMORIES,
@@ -239,8 +240,8 @@ def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom, dry_run: bo
     shop = bedroom.project("shop")
     with lock_dreams(shop.places.root):
         assert bedroom.dreamer().run_if_due() == 0
-        refused = bedroom.at_once("shop", dry_run=dry_run)
-    assert "Another dream is under way. Try again when it is done" in refused["refused"]
+        with pytest.raises(MemoryRefused, match="Another dream is under way"):
+            bedroom.at_once("shop", dry_run=dry_run)
     assert retired(shop) == 0
     assert bedroom.dreamer().run_if_due() == 1
 
@@ -252,17 +253,18 @@ def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
     bedroom.project("shop")
     bedroom.project("office")
     answer = StubModel.ask
-    meanwhile: list[dict[str, Any]] = []
+    meanwhile: list[int] = []
 
     def ask(self: StubModel, request: Request) -> Reply | Failure:
-        meanwhile.extend(bedroom.at_once(name, dry_run=True) for name in ("shop", "office"))
-        meanwhile.append({"refused": "is under way" if bedroom.dreamer().run_if_due() == 0 else ""})
+        for name in ("shop", "office"):
+            with pytest.raises(MemoryRefused, match="is under way"):
+                bedroom.at_once(name, dry_run=True)
+        meanwhile.append(bedroom.dreamer().run_if_due())
         return answer(self, request)
 
     monkeypatch.setattr(StubModel, "ask", ask)
     assert bedroom.at_once("shop", dry_run=True)["diff"]
-    assert len(meanwhile) == 3
-    assert all("is under way" in each["refused"] for each in meanwhile)
+    assert meanwhile == [0]
     assert len(bedroom.model.requests) == 1
     monkeypatch.setattr(StubModel, "ask", answer)
     assert bedroom.dreamer().run_if_due() == 2, "it is over"

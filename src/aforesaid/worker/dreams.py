@@ -55,13 +55,10 @@ class Dreamer:
         only one at a time there is of either, as one may ask a model for minutes."""
         memories = self.memories(request["dir"])
         project = request.get("project") or self.context.store.projects.find_at(request["dir"])
-        try:
-            if not request["dry_run"]:
-                self.before()
-            around = self._around(memories, project)
-            result = run_dream(memories, around, dry_run=request["dry_run"])
-        except MemoryRefused as error:
-            return {"refused": str(error)}
+        if not request["dry_run"]:
+            self.before()
+        around = self._around(memories, project)
+        result = run_dream(memories, around, dry_run=request["dry_run"])
         if not request["dry_run"]:
             self._publish(project, result)
             if project is not None:
