@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,6 @@ from aforesaid.repository import identify
 from aforesaid.text import one_line
 from aforesaid.worker.context import DOCTOR_PREFIX
 from aforesaid.worker.imports import Imports
-from aforesaid.worker.rpc import Parts
 
 if TYPE_CHECKING:
     from aforesaid.worker.service import Service
@@ -76,6 +74,8 @@ class Commands:
             "remember": self._remember,
             "memories-changed": self._memories_changed,
             "dream": self._dream,
+            "import-begin": self.imports.begin,
+            "import-progress": self.imports.progress,
             "backfill-begin": self.service.transcripts.begin_import,
             "backfill-progress": self.service.transcripts.import_progress,
         }
@@ -169,11 +169,6 @@ class Commands:
             log.action(f"observation.{what}", observation=each.id)
             publish = self.context.notifier.publish
             publish("changed", what=what, id=each.id, project_id=each.project_id)
-
-    def run_import(self, request: bytes) -> Parts:
-        with closing(self.imports.run(json.loads(request))) as answers:
-            for answer in answers:
-                yield json.dumps(answer).encode() + b"\n"
 
     def _remember(self, request: Json) -> Json:
         from aforesaid.worker.extraction import MemoryCommands  # takes long to load
