@@ -1,5 +1,6 @@
 """Every error a user can meet. A class's docstring is its message; the message names the fix."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -10,6 +11,16 @@ class AforesaidError(Exception):
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or type(self).__doc__ or "")
+
+
+class Misused(AforesaidError):
+    """The question cannot be answered as it is put."""
+
+    exit_code = 2
+
+    def __init__(self, message: str | None = None, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class ConfigError(AforesaidError):
@@ -76,3 +87,15 @@ class BadMessages(AforesaidError):
 
 class NotFound(AforesaidError):
     """There is nothing with that id. List what there is with `aforesaid sessions`."""
+
+
+# An error that one process reports to another, as JSON.
+
+
+def describe_error(error: AforesaidError) -> dict[str, str]:
+    return {"raised": type(error).__name__, "message": str(error)}
+
+
+def raise_reported(answer: Mapping[str, object]) -> None:
+    if "raised" in answer:
+        raise globals().get(str(answer["raised"]), AforesaidError)(answer["message"])

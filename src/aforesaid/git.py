@@ -12,19 +12,17 @@ without-trust.md.
 import hashlib
 import os
 import re
-import resource
-import selectors
 import signal
 import stat
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO
 
 from aforesaid.paths import find_program, read_regular, search_path
 
@@ -32,9 +30,9 @@ SECONDS = 10.0
 # Most bytes that are read of a file, or of what git prints.
 REF_BYTES, CONFIG_BYTES, TABLE_BYTES = 8 << 10, 1 << 20, 64 << 20
 OUTPUT_BYTES = 16 << 20
-MEMORY_BYTES = 1 << 30  # of git's heap: an object of a few bytes may claim to be gigabytes long
-HAS_LIMITS = hasattr(resource, "prlimit")  # of a process that was started: Linux alone
-COMMIT_CPU_SECONDS = 2  # to find one commit; milliseconds in an ordinary repository
+# Of git's heap, in kilobytes: an object of a few bytes may claim to be gigabytes long. And of its processor
+# time, in seconds: to find one commit takes milliseconds in an ordinary repository.
+LIMIT_MEMORY, LIMIT_COMMIT_CPU = f"ulimit -d {1 << 20}; ", "ulimit -t 2; "
 RETRY_SECONDS = 300.0  # after a timeout
 SYMREFS = 5  # a ref that names a ref; more is a loop
 
@@ -239,22 +237,16 @@ def list_files_in_work(checkout: Checkout, commits: int, seconds: float) -> list
     if checkout.head is None:
         return []
     options = ("--name-only", *DIFF_OPTIONS)
+    diff = ("diff", *options, checkout.head, "--")
     last = ("log", *options, "--format=", "-n", str(commits), checkout.head, "--")
-    path = checkout.git_dir / "index"
-    index = read_regular(path, TABLE_BYTES)
-    listed = b""
-    with suppress(OSError, GitFailed, GitUnavailable), ExitStack() as stack:
-        running = [stack.enter_context(_running(checkout, last))]
-        if index is not None:
-            copy = stack.enter_context(_open_copy(index))
-            # Git compares the time of a file with that of the index to know whether to look into it.
-            modified = path.lstat().st_mtime_ns
-            os.utime(copy.fileno(), ns=(modified, modified))
-            env = {"GIT_INDEX_FILE": f"/dev/fd/{copy.fileno()}", "GIT_WORK_TREE": str(checkout.top)}
-            diff = ("diff", *options, checkout.head, "--")
-            running.insert(0, stack.enter_context(_running(checkout, diff, env, (copy.fileno(),))))
+    running, listed = [], b""
+    with ExitStack() as stack:
+        for arguments in (diff, last):
+            with suppress(OSError, GitFailed, GitUnavailable):
+                git = _running(checkout, arguments, with_files=arguments is diff)
+                running.append(stack.enter_context(git))
         for process in running:
-            with suppress(GitFailed, GitUnavailable, OSError):
+            with suppress(OSError, GitFailed, GitUnavailable):
                 listed += _read_output(process, seconds)
     names = listed.decode("utf-8", "replace").split("\0")
     return [name for each in names if (name := each.strip("\n"))]
@@ -269,39 +261,31 @@ def create_repository(git_dir: Path, branch: str = "main", config: str = "") -> 
         (git_dir / "config").write_text(config)
 
 
-def _ask(checkout: Checkout, *arguments: str, cpu_seconds: int | None = None) -> bytes:
-    """What git prints about an untrusted repository; nothing if it fails. Raises GitUnavailable. With
-    `cpu_seconds`, a repository that takes more processor time fails, and a timeout means that the machine is
-    slow. Where that cannot be limited, a timeout is a failure, too."""
+def _ask(checkout: Checkout, *arguments: str, limits: str = LIMIT_MEMORY) -> bytes:
+    """What git prints about an untrusted repository; nothing if it fails. Raises GitUnavailable."""
     key = checkout.common_dir, arguments[0]
+    if time.monotonic() < _timeouts.get(key, 0.0):
+        raise GitTimeout
     try:
-        if time.monotonic() < _timeouts.get(key, 0.0):
-            raise GitTimeout
-        with _running(checkout, arguments) as process:
-            if cpu_seconds is not None:
-                _limit(process, "RLIMIT_CPU", cpu_seconds)
-            output = _read_output(process, SECONDS)
+        with _running(checkout, arguments, limits) as process:
+            return _read_output(process, SECONDS)
     except GitTimeout:
-        if time.monotonic() >= _timeouts.get(key, 0.0):
-            _timeouts[key] = time.monotonic() + RETRY_SECONDS
-        if cpu_seconds is not None and not HAS_LIMITS:
-            return b""
+        _timeouts[key] = time.monotonic() + RETRY_SECONDS
         raise
     except (GitFailed, OSError):
-        output = b""
-    _timeouts.pop(key, None)
-    return output
+        return b""
 
 
 @contextmanager
 def _running(
     checkout: Checkout,
     arguments: Sequence[str],
-    env: Mapping[str, str] | None = None,
-    passed: Sequence[int] = (),
+    limits: str = LIMIT_MEMORY,
+    *,
+    with_files: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Git in an empty git directory of its own, with the repository's objects. `passed`: descriptors that git
-    may use. Raises GitFailed if the repository has no objects of its own, and GitUnavailable."""
+    """Git in an empty git directory of its own, with the repository's objects; `with_files`: with a copy of
+    its index and the working tree, too. Raises GitFailed if the repository has none, and GitUnavailable."""
     objects, program = checkout.own_objects, find_program("git")
     if objects is None:
         raise GitFailed
@@ -313,45 +297,44 @@ def _running(
     with tempfile.TemporaryDirectory(prefix="aforesaid-git-", ignore_cleanup_errors=True) as folder:
         try:
             create_repository(Path(folder), config=SHA256_CONFIG if sha256 else "")
-            asked = _environment(folder) | {"GIT_OBJECT_DIRECTORY": str(objects)} | dict(env or {})
+            env = _environment(folder) | {"GIT_OBJECT_DIRECTORY": str(objects)}
+            if with_files:
+                _copy_index(checkout.git_dir / "index", Path(folder, "index"))
+                env["GIT_WORK_TREE"] = str(checkout.top)
             if read_regular(checkout.common_dir / "shallow", TABLE_BYTES):
-                asked["GIT_SHALLOW_FILE"] = str(checkout.common_dir / "shallow")
+                env["GIT_SHALLOW_FILE"] = str(checkout.common_dir / "shallow")
             process = subprocess.Popen(
-                [*command, *arguments],
+                ["/bin/sh", "-c", f'{limits}exec "$@"', "sh", *command, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=folder,
-                env=asked,
+                env=env,
                 umask=0o077,
-                pass_fds=passed,
                 start_new_session=True,
             )
         except (OSError, ValueError):
             raise GitUnavailable from None
         with process:
             try:
-                _limit(process, "RLIMIT_DATA", MEMORY_BYTES)
                 yield process
             finally:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)  # whatever it has started ends, too
+                _kill(process)
 
 
-def _limit(process: subprocess.Popen[bytes], name: str, most: int) -> None:
-    with suppress(OSError):
-        if HAS_LIMITS:
-            resource.prlimit(process.pid, getattr(resource, name), (most, most))
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """With whatever it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
-def _open_copy(data: bytes) -> IO[bytes]:
-    if hasattr(os, "memfd_create"):
-        file: IO[bytes] = os.fdopen(os.memfd_create("index"), "w+b")
-    else:
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-    file.write(data)
-    file.flush()
-    return file
+def _copy_index(source: Path, target: Path) -> None:
+    """With its time: git compares that of a file with it to know whether to look into the file."""
+    if (data := read_regular(source, TABLE_BYTES)) is None:
+        raise GitFailed
+    target.write_bytes(data)
+    modified = source.lstat().st_mtime_ns
+    os.utime(target, ns=(modified, modified))
 
 
 def _has_commit(checkout: Checkout, sha: str) -> bool:
@@ -362,36 +345,29 @@ def _has_commit(checkout: Checkout, sha: str) -> bool:
     with suppress(FileNotFoundError):
         if not stat.S_ISREG((objects / sha[:2] / sha[2:]).lstat().st_mode):
             return False
-    content = _ask(checkout, "cat-file", "commit", sha, cpu_seconds=COMMIT_CPU_SECONDS)
+    content = _ask(checkout, "cat-file", "commit", sha, limits=LIMIT_MEMORY + LIMIT_COMMIT_CPU)
     digest = hashlib.sha1 if len(sha) == 40 else hashlib.sha256
     return digest(b"commit %d\0%s" % (len(content), content)).hexdigest() == sha
 
 
 def _read_output(process: subprocess.Popen[bytes], seconds: float) -> bytes:
-    """Like `communicate`, with a limit of the output. Waits for the end of the process."""
-    end = time.monotonic() + seconds
+    """To its end. It is killed when the time is over, or when it prints too much."""
     assert process.stdout is not None
-    output = bytearray()
-    with selectors.DefaultSelector() as waiting:
-        waiting.register(process.stdout, selectors.EVENT_READ)
-        while waiting.get_map():
-            left = end - time.monotonic()
-            if left <= 0:
-                raise GitTimeout
-            if len(output) > OUTPUT_BYTES:
-                raise GitFailed("git printed too much")
-            if waiting.select(left):
-                if part := os.read(process.stdout.fileno(), 1 << 16):
-                    output += part
-                else:
-                    waiting.unregister(process.stdout)
+    end = time.monotonic() + seconds
+    timer = threading.Timer(seconds, _kill, (process,))
+    timer.start()
     try:
-        process.wait(max(0.0, end - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise GitTimeout from None
-    if process.returncode != 0:
-        raise GitFailed(f"git ended with {process.returncode}")
-    return bytes(output)
+        output = process.stdout.read(OUTPUT_BYTES + 1)
+        if len(output) > OUTPUT_BYTES:
+            raise GitFailed("git printed too much")
+        status = process.wait()
+    finally:
+        timer.cancel()
+    if time.monotonic() >= end:
+        raise GitTimeout
+    if status != 0:
+        raise GitFailed(f"git ended with {status}")
+    return output
 
 
 def _environment(git_dir: str) -> dict[str, str]:

@@ -50,16 +50,6 @@ def lock(path: Path, *, timeout: float | None = None, **options: bool) -> Iterat
         os.close(descriptor)
 
 
-def is_locked(descriptor: int) -> bool:
-    """Whether another descriptor holds an exclusive lock on the same file. Not for the holder's."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    fcntl.flock(descriptor, fcntl.LOCK_UN)
-    return False
-
-
 def _take(path: Path, descriptor: int, operation: int) -> bool:
     """False if it is taken, or if another file has come into its place meanwhile."""
     try:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from aforesaid.errors import Misused
 from aforesaid.text import clean, fenced, one_line
 
 Kind = Literal["text", "names", "number", "flag", "json"]
@@ -17,12 +18,6 @@ Schema = dict[str, Any]
 LONGEST = 100_000  # characters
 MOST_NAMES = 50
 TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0", "")
-
-
-class Misused(ValueError):
-    def __init__(self, message: str, field: str | None = None) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 @dataclass(frozen=True, slots=True)

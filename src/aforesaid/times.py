@@ -99,7 +99,7 @@ def _pattern(source: str, end: str = END) -> re.Pattern[str]:
 MONTH_NAME, WEEKDAY_NAME = rf"(?:{_one_of(MONTH_NUMBERS)})", rf"(?:{_one_of(WEEKDAY_NUMBERS)})"
 UNIT = rf"(?:{_one_of((*DAY_UNITS, *SPANS, *SHORT_UNITS))})s?"
 BARE_UNIT = rf"(?:{_one_of((*DAY_UNITS, *SPANS))})"  # without a number
-COUNT = rf"couple(?: of)?|few|several|{_one_of(SMALL_NUMBERS)}"
+COUNT = rf"couple(?: of)?|{_one_of(SMALL_NUMBERS)}"
 OF_YEAR = r"(?:[.,]? (?:of )?(?:(?P<year>(?:19|20)[0-9]{2})|(?P<which>last|this) year))?"
 NUMBER = r"(?P<n>[0-9]{1,2})(?P<ordinal>st|nd|rd|th)?"
 DAY_NUMBER = _pattern(NUMBER)
@@ -110,26 +110,26 @@ CLOCK = rf"(?P<hour>[0-9]{{1,2}})(?P<rest>:[0-9]{{2}}{SECONDS}{ZONE})"
 ISO_DATE = r"(?P<y>[0-9]{4})(?P<s>[-/])(?P<m>[0-9]{1,2})(?P=s)(?P<d>[0-9]{1,2})"
 ISO_MINUTE = _pattern(rf"{ISO_DATE}(?:T| ){CLOCK}")
 MEASURE = _pattern(
-    rf"(?:(?P<number>[0-9]{{1,5}})\s{{0,9}}|(?:an? )?(?P<count>{COUNT}) |an? )(?P<unit>{UNIT})"
+    r"(?:(?P<which>last|past|previous) )?"
+    rf"(?:(?P<number>[0-9]{{1,5}})\s{{0,9}}|(?:an? )?(?P<count>{COUNT}) |an? )(?P<unit>{UNIT})(?! of\b)"
 )
 NEAR_TODAY = _pattern(
     r"today|tonight|this (?:morning|afternoon|evening)|yesterday|last night|day before yesterday"
 )
-WHICH = r"(?:this (?=past|last))?(?P<which>this|last|past|previous) "
-LAST_NAME = _pattern(rf"{WHICH}(?P<name>{WEEKDAY_NAME}|{MONTH_NAME})")
-LAST_UNIT = _pattern(rf"{WHICH}(?P<unit>{BARE_UNIT})(?! of\b)")
-LAST_MEASURE = _pattern(rf"(?P<which>last|past|previous) (?={MEASURE.pattern}(?! of\b))", "")
+LAST = _pattern(
+    r"(?:this (?=past|last))?(?P<which>this|last|past|previous) "
+    rf"(?:(?P<name>{WEEKDAY_NAME}|{MONTH_NAME})|(?P<unit>{BARE_UNIT})(?! of\b))"
+)
 ANY_WEEKDAY = rf"(?:{WEEKDAY_NAME},? (?:the )?)?"
 ISO_DAY = _pattern(rf"{ANY_WEEKDAY}{ISO_DATE}(?P<clock>T[0-9:.,Z+-]*)?")
 ISO_MONTH = _pattern(rf"(?={YEAR_NUMBER})(?P<y>[0-9]{{4}})-(?P<m>[0-9]{{2}})(?!-)")
 DAY_OF_MONTH = _pattern(rf"{ANY_WEEKDAY}{NUMBER} (?:of )?(?P<month>{MONTH_NAME}){OF_YEAR}")
-MONTH_AND_DAY = _pattern(rf"{ANY_WEEKDAY}(?P<month>{MONTH_NAME})\.? (?:the )?{NUMBER}{OF_YEAR}")
-MONTH_ALONE = _pattern(rf"(?P<month>{MONTH_NAME}){OF_YEAR}")
+MONTH_AND_DAY = _pattern(
+    rf"{ANY_WEEKDAY}(?P<month>{MONTH_NAME})(?:\.? (?:the )?{NUMBER})?{OF_YEAR}"
+)
 WEEKDAY_ALONE = _pattern(WEEKDAY_NAME)
 YEAR_ALONE = _pattern(rf"{YEAR_NUMBER}(?!-)")
 
-FEW = 6  # at most
-VAGUE_DAYS = 30
 FIRST_YEAR = 1970
 CERTAIN_MONTHS = frozenset(words("january february july september october november december"))
 VERBS = frozenset({"may", "march"})
@@ -148,28 +148,23 @@ LEADS = UNTIL | frozenset(
 )
 LEAD = _pattern(rf"({_one_of(LEADS)}) ", "")
 ARTICLE = _pattern(r"(?P<the>the )?(?:(?P<part>early|late|mid)(?: |-))?", "")
-VAGUE = _pattern("(?:recently|lately|the other day)")
 JOINT = _pattern(r"(?:\s{0,9}(?:\.\.+|[–—]+|-)\s{0,9}| (?:to|until|till|through) )", "")
 AND = _pattern(" and ", "")
 AGO = _pattern(" ago")
 ONWARD = _pattern(" (?:on|onward|onwards)")
 NOT_PAST = re.compile(r"\b(?:every|each|next|coming|upcoming|following)\W{1,9}\Z", re.I)
 # What a phrase can begin with: most words need no closer look.
-BEGINNERS = words(
-    "today tonight yesterday this last past previous a an couple few several early late mid "
-    "the recently lately"
-)
+BEGINNERS = words("today tonight yesterday this last past previous a an couple early late mid the")
 BEGINNERS += [*SMALL_NUMBERS, *MONTH_NUMBERS, *WEEKDAY_NUMBERS, *LEADS]
 BEGINNING = re.compile(rf"{START}(?:[0-9]|(?:{_one_of(BEGINNERS)})(?![\w/]))", re.I | re.ASCII)
 
 
 class Read(NamedTuple):
-    """What a phrase says, in milliseconds, and where it ends. Not `exact`: `recently`, `a few days ago`."""
+    """What a phrase says, in milliseconds, and where it ends."""
 
     since: int | None
     until: int | None
     end: int
-    exact: bool = True
 
 
 def _read_unit(unit: str, day: date, end: int) -> Read:
@@ -201,15 +196,9 @@ class _Reader:
     whole: bool = False
 
     def read_phrase(self, at: int) -> Read | None:
-        before = self.text[max(0, at - 20) : at].lower()
-        if NOT_PAST.search(before):
-            return None
-        with suppress(*OUTSIDE):
-            if vague := VAGUE.match(self.text, at):
-                since = _midnight(self.today - timedelta(days=VAGUE_DAYS))
-                asked = before.rstrip().endswith("how")
-                return None if asked else Read(since, None, vague.end(), exact=False)
-            return self._read_led(at)
+        if not NOT_PAST.search(self.text, max(0, at - 20), at):
+            with suppress(*OUTSIDE):
+                return self._read_led(at)
         return None
 
     def _read_led(self, at: int) -> Read | None:
@@ -221,7 +210,7 @@ class _Reader:
         read = both or first
         if read is None or (both and lead in ("since", "from")):
             return read
-        since, until, end, exact = read
+        since, until, end = read
         onward = ONWARD.match(self.text, end)
         if lead == "since" or (lead == "from" and (self.whole or onward)):
             until, end = None, onward.end() if onward else end
@@ -231,7 +220,7 @@ class _Reader:
             since, until = None, since
         elif lead in UNTIL:
             since, until = None, since if until is None else until
-        return None if since is None and until is None else Read(since, until, end, exact)
+        return None if since is None and until is None else Read(since, until, end)
 
     def _read_range(self, at: int, lead: str, first: Read | None) -> Read | None:
         """`between 3 and 9 October`, `2026-10-01..2026-10-15`, `October 3 to 9`, `Monday to Friday`."""
@@ -281,51 +270,53 @@ class _Reader:
         ago = 2 if "before" in word else word in ("yesterday", "last night")
         return _read_unit(DAY, self.today - ago * ONE_DAY, found.end())
 
-    def _last_name(self, found: re.Match[str], _: Anchor) -> Read | None:
-        """`last Tuesday` is never today, `last October` never the one we are in."""
-        name, before = found["name"].lower(), found["which"].lower() != "this"
+    def _last(self, found: re.Match[str], _: Anchor) -> Read | None:
+        """`last Tuesday` is never today, `last October` never the one we are in. `this week` and `last week`
+        are the calendar's, `past week` ends now."""
+        name, which, unit = (found["name"] or "").lower(), found["which"].lower(), found["unit"]
+        before = which != "this"
         if name in WEEKDAY_NUMBERS:
             day = _latest_weekday(name, self.today - ONE_DAY * before)
             return _read_unit(DAY, day, found.end())
-        if not before and name in VERBS and found["name"].islower():
-            return None  # `this may fail`
-        begun = self.today.replace(day=1) - ONE_DAY if before else self.today
-        return _read_unit(MONTH, _latest_date(MONTH_NUMBERS[name], 1, begun), found.end())
-
-    def _last_unit(self, found: re.Match[str], _: Anchor) -> Read | None:
-        """`this week` and `last week` are the calendar's, `past week` ends now."""
-        unit, which = found["unit"].lower(), found["which"].lower()
-        before = which != "this"
+        if name:
+            if not before and name in VERBS and found["name"].islower():
+                return None  # `this may fail`
+            begun = self.today.replace(day=1) - ONE_DAY if before else self.today
+            return _read_unit(MONTH, _latest_date(MONTH_NUMBERS[name], 1, begun), found.end())
+        unit = unit.lower()
         if unit == WEEKEND:
-            is_ahead = containing(unit, self.today)[0] > self.today
-            return _read_unit(unit, shifted(unit, self.today, -(is_ahead or before)), found.end())
-        if unit in DAY_UNITS and (not before or (which != "past" and unit != DAY)):
-            return _read_unit(unit, shifted(unit, self.today, -before), found.end())
-        return self._since(1, unit, found.end()) if before else None
+            before = before or containing(unit, self.today)[0] > self.today
+        elif unit in SPANS or which == "past" or (before and unit == DAY):
+            return self._since(1, unit, found.end()) if before else None
+        return _read_unit(unit, shifted(unit, self.today, -before), found.end())
 
-    def _last_measure(self, found: re.Match[str], _: Anchor) -> Read | None:
-        measure = MEASURE.match(self.text, found.end())
-        return self._since(*_measure(measure)) if measure else None
-
-    def _ago(self, found: re.Match[str], anchor: Anchor) -> Read | None:
-        """`three days ago` is that day, `a month ago` that month. In a filter `30d` is since so long ago."""
-        number, unit, end, exact = _measure(found)
-        ago = AGO.match(self.text, end)
-        if ago is None:
+    def _measure(self, found: re.Match[str], anchor: Anchor) -> Read | None:
+        """`last 30 days` ends now, `three days ago` is that day, `a month ago` that month. In a filter `30d`
+        is since so long ago."""
+        count, unit = (
+            (found["count"] or found["number"] or "1").lower().split()[0],
+            found["unit"].lower(),
+        )
+        unit = unit if unit in SHORT_UNITS else unit.removesuffix("s")
+        unit = SHORT_UNITS.get(unit, unit)
+        if count in SMALL_NUMBERS:
+            number = SMALL_NUMBERS.index(count)
+        else:
+            number = 2 if count == "couple" else int(count)
+        ago = AGO.match(self.text, found.end())
+        if found["which"] or ago is None:
             is_filter = self.whole and anchor.lead in ("", "since", "before", "until", "till")
-            return self._since(number, unit, end, exact) if is_filter else None
-        if not exact:
-            return self._since(number, unit, ago.end(), exact)
+            return self._since(number, unit, found.end()) if found["which"] or is_filter else None
         if unit in SPANS:
             then = clock.local(self.now - number * SPANS[unit]).replace(minute=0)
             return _read_span(then, HOUR, ago.end())
         return _read_unit(unit, shifted(unit, self.today, -number), ago.end())
 
-    def _since(self, number: int, unit: str, end: int, exact: bool = True) -> Read:
+    def _since(self, number: int, unit: str, end: int) -> Read:
         """From so long ago until now. Days are whole, so that the first one is not half a day."""
         if unit in SPANS:
-            return Read(self.now - number * SPANS[unit], None, end, exact)
-        return Read(_midnight(shifted(unit, self.today, -number)), None, end, exact)
+            return Read(self.now - number * SPANS[unit], None, end)
+        return Read(_midnight(shifted(unit, self.today, -number)), None, end)
 
     def _iso_minute(self, found: re.Match[str], _: Anchor) -> Read | None:
         """A question that names a minute means the day."""
@@ -385,32 +376,16 @@ class _Reader:
         return _read_unit(YEAR, date(year, 1, 1), found.end())
 
 
-def _measure(found: re.Match[str]) -> tuple[int, str, int, bool]:
-    """`two weeks`, `12h`, `a couple of days`: the number, the unit, the end, and whether it is exact."""
-    count = (found["count"] or found["number"] or "1").lower().split()[0]
-    unit = found["unit"].lower()
-    unit = unit if unit in SHORT_UNITS else unit.removesuffix("s")
-    exact = count not in ("few", "several")
-    if count in SMALL_NUMBERS:
-        number = SMALL_NUMBERS.index(count)
-    else:
-        number = FEW if not exact else 2 if count == "couple" else int(count)
-    return number, SHORT_UNITS.get(unit, unit), found.end(), exact
-
-
 READERS = (
     (NEAR_TODAY, _Reader._near_today),
-    (LAST_NAME, _Reader._last_name),
-    (LAST_UNIT, _Reader._last_unit),
-    (LAST_MEASURE, _Reader._last_measure),
-    (MEASURE, _Reader._ago),
+    (LAST, _Reader._last),
+    (MEASURE, _Reader._measure),
     (ISO_MINUTE, _Reader._iso_minute),
     (ISO_DAY, _Reader._iso_date),
     (ISO_MONTH, _Reader._iso_date),
     (DAY_OF_MONTH, _Reader._month),
     (MONTH_AND_DAY, _Reader._month),
     (WEEKDAY_ALONE, _Reader._weekday),
-    (MONTH_ALONE, _Reader._month),
     (YEAR_ALONE, _Reader._year),
 )
 
@@ -444,7 +419,7 @@ FIGURE_WORDS = (frozenset(NUMBER_WORDS) - {"one"}) | frozenset(
 )
 FIGURE = re.compile(
     rf"{START}(?:{_one_of(FIGURE_WORDS)}"
-    rf"|(?P<digits>[~≈<>$€£+-]{{0,2}}[0-9]+(?:[.,_][0-9]+)?(?:,[0-9]{{3}}){{0,5}}(?:%|[a-z]{{1,4}})?)){END}",
+    rf"|[~≈<>$€£+-]{{0,2}}[0-9]+(?:[.,_][0-9]+)?(?:,[0-9]{{3}}){{0,5}}(?:%|[a-z]{{1,4}})?){END}",
     re.IGNORECASE,
 )
 TIME_WORDS = [*CERTAIN_MONTHS, *words("yesterday today tonight tomorrow ago weekend")]
@@ -453,8 +428,6 @@ TIME = re.compile(
     rf"|(?:next|last|this|every|each|past|previous)\s+(?:{_one_of(DAY_UNITS)})){END}",
     re.IGNORECASE,
 )
-AFTER_MONTH = re.compile(rf"\b{MONTH_NAME}\.?\s+\Z", re.IGNORECASE)
-BEFORE_MONTH = _pattern(rf" {MONTH_NAME}")
 
 
 class Period(NamedTuple):
@@ -463,12 +436,11 @@ class Period(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A time that a text speaks of, from the character `start` to `end`. Not `exact`: `recently`."""
+    """A time that a text speaks of, from the character `start` to `end`."""
 
     phrase: str
     since: int | None
     until: int | None
-    exact: bool
     start: int
     end: int
 
@@ -510,7 +482,7 @@ def mentioned(text: str, now: int) -> Iterator[Mention]:
         start, at = found.start(), found.end()
         if read := reader.read_phrase(start):
             at = read.end
-            yield Mention(text[start:at], read.since, read.until, read.exact, start, at)
+            yield Mention(text[start:at], read.since, read.until, start, at)
 
 
 def asks_when(text: str) -> bool:
@@ -527,20 +499,13 @@ def asks_how_many(text: str) -> bool:
 
 def says(text: str) -> tuple[bool, bool]:
     """Whether a statement tells a time (a date, a month, a weekday, `next week`), and whether a figure that
-    is not part of a date, a version or a name."""
+    is not part of a time, a version or a name."""
     text = _beginning(text)
-    says_when = TIME.search(text) or any(each.exact for each in mentioned(text, LONG_AFTER))
-    return bool(says_when), any(_is_figure(text, found) for found in FIGURE.finditer(text))
-
-
-def _is_figure(text: str, found: re.Match[str]) -> bool:
-    if not found["digits"]:
-        return True
-    start, end = found.span()
-    if AFTER_MONTH.search(text, max(0, start - 15), start) or BEFORE_MONTH.match(text, end):
-        return False
-    is_year = re.fullmatch(YEAR_NUMBER, found["digits"])
-    return not is_year or COUNTED.match(text, end) is not None
+    mentions = list(mentioned(text, LONG_AFTER))
+    says_when = bool(mentions) or TIME.search(text) is not None
+    for each in reversed(mentions):
+        text = text[: each.start] + text[each.end :]
+    return says_when, FIGURE.search(text) is not None
 
 
 def date_words(at: int) -> str:

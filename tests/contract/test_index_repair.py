@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from aforesaid.model.observations import ObservationDraft
 from aforesaid.model.search import Filters, Query, ReadEvent
 from aforesaid.recall.matrix import Matrix
 from aforesaid.recall.search import Searcher
-from aforesaid.store import search_index
-from aforesaid.store.search_index import LONGEST_REST, SHORTEST_REST
 from aforesaid.store.store import Store
 from aforesaid.worker.indexing import index
 from tests.support.arrivals import Told
@@ -98,23 +95,6 @@ def test_a_broken_encoder_costs_the_vectors_only_and_rests(
     list(index(store, AGENTS))
     health = store.index.health()
     assert health.vectors == health.documents > 0
-
-
-def test_a_broken_encoder_rests_longer_every_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_index, "time", SimpleNamespace(monotonic=lambda: 1000.0))
-    encoder = Faulty()
-    encoder.broken, encoder.instant = True, False
-    store = opened(tmp_path, encoder)
-    written(store, "Pump mended")
-    rests = []
-    for _ in range(8):
-        monkeypatch.setattr(store.index, "_encoder_rests", 0.0)
-        list(index(store, AGENTS))
-        rests.append(store.index._encoder_rests - 1000.0)
-    assert rests[:3] == [SHORTEST_REST, 2 * SHORTEST_REST, 4 * SHORTEST_REST]
-    assert rests[-1] == LONGEST_REST
 
 
 def steps_of_an_idle_pass(store: Store) -> int:

@@ -74,8 +74,9 @@ def test_sessions_come_by_the_page_and_each_once(store: Store, memory: Memory) -
     every = [each.id for each in store.sessions.recent(None, 99)]
     mine = [each.id for each in store.sessions.recent(memory.project_id, 99)]
 
-    def read(**wanted: Any) -> list[int]:
-        return pages(lambda cursor: store.sessions.page(cursor, 2, **wanted))
+    def read(status: str | None = None, **wanted: Any) -> list[int]:
+        filters = Filters(**wanted)
+        return pages(lambda cursor: store.sessions.page(filters, cursor, 2, status=status))
 
     assert read() == every
     assert read(project_id=memory.project_id) == mine
@@ -91,9 +92,9 @@ def test_sessions_of_a_time_are_those_that_touch_it(store: Store, memory: Memory
     found = store.sessions.recent(memory.project_id, 99)
     middle = found[3]
     since, until = middle.started_at, middle.last_event_at + 1
-    touched = store.sessions.page(None, 99, project_id=memory.project_id, since=since, until=until)
+    touched = store.sessions.page(Filters(memory.project_id, since=since, until=until), None, 99)
     assert [each.id for each in touched] == [middle.id]
-    anywhere = store.sessions.page(None, 99, until=START * 2)
+    anywhere = store.sessions.page(Filters(until=START * 2), None, 99)
     assert [each.id for each in anywhere] == [each.id for each in found]
 
 
@@ -191,11 +192,11 @@ def test_facets_name_what_is_commonest_first(store: Store, memory: Memory) -> No
 def test_the_queue_is_counted_and_listed(store: Store, memory: Memory) -> None:
     told = Told(memory.project_id)
     store.events.add([told.prompt("p"), told.tool("t"), told.stop()], START)
-    queued = store.jobs.queued()
-    assert (queued.pending, queued.skipped, queued.oldest_at) == (2, 0, START)
+    health = store.health()
+    assert (health.pending, health.skipped, health.oldest_pending) == (2, 0, START)
     assert [job.kind for job in store.jobs.pending()] == ["observe", "summarize"]
     job = store.jobs.claim("test", START, START + MINUTE)
     assert job is not None
     store.jobs.skip(job, "it broke", START)
-    assert (store.jobs.queued().pending, store.jobs.queued().skipped) == (1, 1)
+    assert (store.health().pending, store.health().skipped) == (1, 1)
     assert [(each.id, each.last_error) for each in store.jobs.skipped()] == [(job.id, "it broke")]

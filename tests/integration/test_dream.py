@@ -13,7 +13,6 @@ from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.dream.rules import add_stale_mark
 from aforesaid.memory.dream.run import (
-    DREAM_LOCK_FILE,
     DreamContext,
     DreamResult,
     last_dream_at,
@@ -76,7 +75,7 @@ def by_model(project: Path, said: str | Failure | None = None) -> DreamContext:
 
 
 def last_dream(memories: Memories) -> int | None:
-    return last_dream_at(memories.places.root / DREAM_LOCK_FILE)
+    return last_dream_at(memories.places, NOW)
 
 
 @pytest.mark.quick
@@ -320,14 +319,13 @@ def test_a_dream_that_is_disturbed_again_and_again_is_given_up(
 
 def test_one_dream_at_a_time(memories: Memories, project: Path) -> None:
     before = contents(memories)
-    with lock_dreams(memories) as held:
+    with lock_dreams(memories.places.root):
         with pytest.raises(MemoryRefused, match="Another dream is under way"):
             run_dream(memories, DreamContext(root=str(project)))
         with pytest.raises(MemoryRefused, match="Try again when it is done"):
             run_dream(memories, DreamContext(root=str(project)), dry_run=True)
         assert contents(memories) == before
-        assert run_dream(memories, DreamContext(root=str(project)), held=held).operations
-        assert last_dream(memories) is None  # who has the lock says when all is done
+    assert run_dream(memories, DreamContext(root=str(project))).operations
     assert contents(memories) != before
 
 

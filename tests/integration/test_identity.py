@@ -312,7 +312,7 @@ def test_a_repository_that_keeps_git_busy_is_not_taken_for_the_one_before(
     busy.write_text("#!/bin/sh\nwhile :; do :; done\n")
     busy.chmod(0o755)
     monkeypatch.setattr("aforesaid.git.find_program", lambda name: str(busy))
-    monkeypatch.setattr("aforesaid.git.COMMIT_CPU_SECONDS", 1)
+    monkeypatch.setattr("aforesaid.git.LIMIT_COMMIT_CPU", "ulimit -t 1; ")
     monkeypatch.setattr("aforesaid.git.SECONDS", 60.0)
     monkeypatch.setattr("aforesaid.repository.git.find_first_commit", lambda checkout: None)
     finder.forget_all()

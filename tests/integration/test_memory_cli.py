@@ -419,7 +419,7 @@ def test_a_dream_is_not_undone_over_a_later_edit_unless_forced(doubled: Path) ->
 
 
 def test_two_dreams_at_once_are_one_too_many(doubled: Path) -> None:
-    with lock_dreams(memories(doubled)):
+    with lock_dreams(memories(doubled).places.root):
         done = aforesaid("dream", cwd=doubled)
     assert done.returncode == 1
     assert "Another dream is under way. Try again when it is done" in done.stderr

@@ -15,7 +15,7 @@ import pytest
 from aforesaid import clock, wiring
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.claude_memory import client_directory_path
-from aforesaid.memory.dream.run import DREAM_LOCK_FILE, MIN_SESSIONS, last_dream_at
+from aforesaid.memory.dream.run import MIN_SESSIONS, last_dream_at, record_dream
 from aforesaid.memory.history import KEPT_ENTRIES
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
@@ -318,7 +318,7 @@ def test_the_worker_dreams_by_itself_when_it_is_time(home: Paths, project: Path)
     sessions(home, project, MIN_SESSIONS)
     enough_for_a_dream(project)
     rpc.start(home)
-    until(lambda: last_dream_at(home.memory / DREAM_LOCK_FILE))
+    until(lambda: last_dream_at(memories(project).places, clock.now()))
     assert len(names(project)) == 10
     assert [each.memory.description for each in memories(project).retired().memories] == [
         TABS.description
@@ -337,7 +337,7 @@ def test_the_worker_does_not_dream_while_a_gate_is_closed(
     else:
         enough_for_a_dream(project)
     if closed == "a day":
-        (home.memory / DREAM_LOCK_FILE).touch()
+        record_dream(memories(project).places, clock.now())
     if closed == "off":
         monkeypatch.setenv("AFORESAID_MEMORY_DREAM", "off")
     before = names(project)

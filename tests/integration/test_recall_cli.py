@@ -341,7 +341,7 @@ def test_a_directory_that_is_not_on_this_disk_is_known_by_its_files(project: Pat
 
 def test_show_has_levels_and_shows_whatever_a_search_found(project: Path) -> None:
     title = aforesaid("show", "1", "--level", "title", cwd=project).stdout
-    assert title.startswith("#1 Pump mended")
+    assert title.startswith("#1 [bugfix] Pump mended")
     assert title.count("\n") == 1
     facts = aforesaid("show", "1", "--level", "facts", cwd=project).stdout
     assert "the seal held" in facts

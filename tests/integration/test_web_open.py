@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from aforesaid import clock, wiring
+from aforesaid.errors import AforesaidError
 from aforesaid.paths import Paths
 from aforesaid.worker import rpc
 from aforesaid.worker.context import Context
@@ -109,8 +110,10 @@ def test_a_viewer_that_cannot_be_loaded_does_not_keep_the_worker_from_its_work(
     try:
         web = Service(Context(wiring.home(), store, clock.now)).web
         web.begin()
-        assert "cannot be loaded" in web.open({"view": ""})["refused"]
+        with pytest.raises(AforesaidError, match="cannot be loaded"):
+            web.open({"view": ""})
         web.close()
-        assert "ending" in web.open({"view": ""})["refused"]
+        with pytest.raises(AforesaidError, match="ending"):
+            web.open({"view": ""})
     finally:
         store.close()

@@ -10,10 +10,12 @@ import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from aforesaid import clock, wiring
+from aforesaid.errors import MemoryRefused
 from aforesaid.paths import Paths
 from aforesaid.repository import identify
 from aforesaid.web import app as app_module
@@ -61,10 +63,10 @@ def test_ending_does_not_wait_for_what_takes_long(
     project = store.projects.resolve(identify(str(tmp_path)), str(tmp_path), 1)
     begun, over = threading.Event(), threading.Event()
 
-    def order(*_: object, **__: object) -> dict[str, str]:
+    def order(*_: object, **__: object) -> NoReturn:
         begun.set()
         over.wait(60)
-        return {"refused": "over"}
+        raise MemoryRefused("over")
 
     server = Server(replace(service.web.backend, order=order), 0)
     server.start()

@@ -22,10 +22,8 @@ from typing import Any
 from aforesaid.clock import DAY
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.dream.run import (
-    DREAM_LOCK_FILE,
     DreamContext,
     last_dream_at,
-    last_project_dream_at,
     run_dream,
     undo_last_dream,
 )
@@ -135,8 +133,7 @@ def main() -> None:
         found.all()  # whoever looks first finishes what was left
         state = {tuple(before.items()): "before", tuple(after.items()): "after"}
         was = state.get(tuple(contents(found).items()), "torn")
-        lock = found.places.root / DREAM_LOCK_FILE
-        times = last_dream_at(lock), last_project_dream_at(found.places)
+        counted = last_dream_at(found.places, NOW) is not None
         run_dream(found, around(project))  # nobody is locked out
         resumed = contents(found) == after
         undo_last_dream(found)
@@ -146,7 +143,7 @@ def main() -> None:
                     "step": fatal,
                     "killed": again,
                     "state": was,
-                    "counted": NOW in times,
+                    "counted": counted,
                     "resumed": resumed,
                     "undone": contents(found) == before,
                 }

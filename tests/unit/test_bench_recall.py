@@ -86,7 +86,7 @@ def test_precision_of_what_a_prompt_is_told() -> None:
     assert all(told.right == len(told.names) for told in made.told)
     cells = {row[0]: row[1] for row in made.table("Told").rows}
     assert "(100 %)" in cells["… that are relevant (precision)"]
-    assert "(100 %)" in cells["prompts with nothing to tell, told nothing"]
+    assert "(100 %)" in cells["prompts that needed none and got none"]
 
 
 def test_made_up_text_is_the_same_every_time_and_shaped_like_ours() -> None:

@@ -607,8 +607,8 @@ def test_a_dream_can_be_tried_and_forced(memory: aforesaid.Memory) -> None:
 def test_another_dream_is_not_disturbed(memory: aforesaid.Memory, shop: Path) -> None:
     fill(memory)
     sessions(shop, 5)
-    with lock_dreams(memory._memories):
-        assert "another dream is under way" in (memory.consolidate().given_up or "")
+    with lock_dreams(memory._memories.places.root):
+        assert "Another dream is under way" in (memory.consolidate().given_up or "")
         with pytest.raises(errors.MemoryRefused):
             memory.consolidate(force=True)
     assert memory.consolidate().entry

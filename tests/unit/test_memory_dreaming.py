@@ -1,6 +1,5 @@
 """When the worker dreams by itself, of which projects, and what it tells of a dream that was asked for."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,15 +10,16 @@ import pytest
 from aforesaid import clock as clocks
 from aforesaid import wiring
 from aforesaid.clock import DAY, HOUR, MINUTE
+from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.dream.run import (
-    DREAM_LOCK_FILE,
     MIN_MEMORIES,
     MIN_SESSIONS,
     THROTTLE,
     DreamResult,
     last_dream_at,
     lock_dreams,
+    record_dream,
 )
 from aforesaid.model.memories import Memory
 from aforesaid.model.observations import Author, ObservationDraft
@@ -98,8 +98,9 @@ class Bedroom:
             return None
         return Requester(self.store, self.model, TERMS, self.clock, None, None)
 
-    def last(self) -> int | None:
-        return last_dream_at(self.paths.memory / DREAM_LOCK_FILE)
+    def last(self, name: str = "shop") -> int | None:
+        places = self.memories(str(self.folder / name)).places
+        return last_dream_at(places, self.clock.at)
 
 
 @pytest.fixture
@@ -166,11 +167,11 @@ def test_a_dream_on_request_puts_off_the_next_one_of_its_project_alone(bedroom: 
     bedroom.project("shop")
     office = bedroom.project("office")
     assert bedroom.at_once("shop")["completed"]
-    assert bedroom.last() is None
+    assert (bedroom.last("shop"), bedroom.last("office")) == (bedroom.clock.at, None)
     bedroom.clock.at += HOUR
     assert bedroom.dreamer().run_if_due() == 1
     assert retired(office) == 1
-    assert bedroom.last() == bedroom.clock.at
+    assert bedroom.last("office") == bedroom.clock.at
     bedroom.clock.at += DAY
     bedroom.past["shop"].at = bedroom.clock.at
     bedroom.work("shop", MIN_SESSIONS)
@@ -190,10 +191,10 @@ def test_what_was_dreamed_of_is_not_dreamed_of_again_for_the_sake_of_another(
     for name in ("shop", "office"):
         bedroom.project(name)
     assert bedroom.dreamer().run_if_due() == 2
-    assert bedroom.last() is None
+    assert (bedroom.last("shop"), bedroom.last("office")) == (bedroom.clock.at, None)
     bedroom.clock.at += THROTTLE
     assert bedroom.dreamer().run_if_due() == 1
-    assert bedroom.last() == bedroom.clock.at
+    assert bedroom.last("office") == bedroom.clock.at
     assert len(bedroom.model.requests) == 3
 
 
@@ -212,9 +213,7 @@ def close_by_setting(bedroom: Bedroom) -> Dreamer:
 
 
 def close_by_time(bedroom: Bedroom) -> Dreamer:
-    file = bedroom.paths.memory / DREAM_LOCK_FILE
-    file.touch()
-    os.utime(file, ns=(bedroom.clock.at * 1_000_000,) * 2)
+    record_dream(bedroom.memories(str(bedroom.folder / "shop")).places, bedroom.clock.at)
     return bedroom.dreamer()
 
 
@@ -239,10 +238,10 @@ def test_without_memories_nothing_is_made(bedroom: Bedroom) -> None:
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom, dry_run: bool) -> None:
     shop = bedroom.project("shop")
-    with lock_dreams(shop):
+    with lock_dreams(shop.places.root):
         assert bedroom.dreamer().run_if_due() == 0
-        refused = bedroom.at_once("shop", dry_run=dry_run)
-    assert "Another dream is under way. Try again when it is done" in refused["refused"]
+        with pytest.raises(MemoryRefused, match="Another dream is under way"):
+            bedroom.at_once("shop", dry_run=dry_run)
     assert retired(shop) == 0
     assert bedroom.dreamer().run_if_due() == 1
 
@@ -254,31 +253,21 @@ def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
     bedroom.project("shop")
     bedroom.project("office")
     answer = StubModel.ask
-    meanwhile: list[dict[str, Any]] = []
+    meanwhile: list[int] = []
 
     def ask(self: StubModel, request: Request) -> Reply | Failure:
-        meanwhile.extend(bedroom.at_once(name, dry_run=True) for name in ("shop", "office"))
-        meanwhile.append({"refused": "is under way" if bedroom.dreamer().run_if_due() == 0 else ""})
+        for name in ("shop", "office"):
+            with pytest.raises(MemoryRefused, match="is under way"):
+                bedroom.at_once(name, dry_run=True)
+        meanwhile.append(bedroom.dreamer().run_if_due())
         return answer(self, request)
 
     monkeypatch.setattr(StubModel, "ask", ask)
     assert bedroom.at_once("shop", dry_run=True)["diff"]
-    assert len(meanwhile) == 3
-    assert all("is under way" in each["refused"] for each in meanwhile)
+    assert meanwhile == [0]
     assert len(bedroom.model.requests) == 1
     monkeypatch.setattr(StubModel, "ask", answer)
     assert bedroom.dreamer().run_if_due() == 2, "it is over"
-
-
-def test_whoever_is_quicker_to_the_lock_dreams(
-    bedroom: Bedroom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shop = bedroom.project("shop")
-    # between the look and the lock
-    monkeypatch.setattr("aforesaid.worker.dreams.is_dreaming", lambda _: False)
-    monkeypatch.setattr("aforesaid.memory.dream.run.acquire_dream_lock", lambda *_: None)
-    assert bedroom.dreamer().run_if_due() == 0
-    assert retired(shop) == 0
 
 
 def test_why_nothing_was_changed_is_told() -> None:

@@ -64,7 +64,7 @@ BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
         (
             "time",
             PLAIN,
-            replace(ASKED, mentions=(Mention("yesterday", NOW - 2 * DAY, NOW, True, 0, 9),)),
+            replace(ASKED, mentions=(Mention("yesterday", NOW - 2 * DAY, NOW, 0, 9),)),
             NOTHING,
         ),
         ("answers", PLAIN._replace(says_when=True), replace(ASKED, asks_when=True), NOTHING),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from aforesaid.model.events import (
     Event,
     FileWanted,
     Healed,
+    Ingested,
     TranscriptEvent,
     TranscriptFile,
     Unreadable,
@@ -28,7 +30,7 @@ from aforesaid.model.events import (
 from aforesaid.paths import Paths
 from aforesaid.store.events import Events
 from aforesaid.store.store import Store
-from aforesaid.worker import maintenance, reconcile
+from aforesaid.worker import reconcile
 from aforesaid.worker.reconcile import Reconciler, TranscriptThread
 from tests.support import arrivals
 from tests.support.arrivals import START, repository
@@ -130,6 +132,11 @@ def reconciler(store: Store, agent: Stub, *, now: int = NOW) -> Reconciler:
     return Reconciler(context, boring=("Grep",))
 
 
+def look(reconciler: Reconciler) -> Healed:
+    parts = list(reconciler.look())
+    return Healed(sum(each.added for each in parts), sum(each.turns for each in parts))
+
+
 def know(store: Store, directory: str = SHOP, *, since: int = START) -> int:
     return store.projects.resolve(repository(directory.rpartition("/")[2]), directory, since)
 
@@ -173,7 +180,7 @@ def test_a_file_that_has_not_changed_is_not_opened_again(store: Store, agent: St
     agent.add(turns("s1", 1))
     mended = reconciler(store, agent)
     for _ in range(3):
-        mended.recent(60)
+        look(mended)
         mended.session("claude-code", "s1")
     assert len(agent.read) == 1
 
@@ -183,9 +190,9 @@ def test_after_a_look_only_what_was_written_since_is_looked_at_even_by_another_w
 ) -> None:
     know(store)
     agent.add(turns("s1", 1), modified=NOW - MINUTE)
-    assert reconciler(store, agent).recent(60) == (Healed(3, 1), True)
+    assert look(reconciler(store, agent)) == Healed(3, 1)
     agent.add(turns("s2", 1), modified=NOW + MINUTE)
-    assert reconciler(store, agent, now=NOW + DAY).recent(60) == (Healed(3, 1), True)
+    assert look(reconciler(store, agent, now=NOW + DAY)) == Healed(3, 1)
     assert agent.read == [("s1", None), ("s2", None)]
 
 
@@ -199,34 +206,44 @@ def test_whose_transcripts_are_read_unasked(store: Store, agent: Stub) -> None:
     known = turns("known", 1)
     agent.add(known, cwd="/home/dev/moved", modified=START)
     store.events.add([replace(known[0], project_id=1)], START)
-    reconciler(store, agent).recent(60)
+    look(reconciler(store, agent))
     assert {ref for ref, _ in agent.read} == {"new", "known"}
     assert store.health().sessions == 2
 
 
-def test_a_look_goes_on_where_its_time_was_up(store: Store, agent: Stub) -> None:
+def test_a_look_is_made_in_steps_and_goes_on_after_each(
+    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "STEP_SECONDS", 0.0)
     know(store)
     for number in range(5):
         agent.add(turns(f"s{number}", 2))
-    mended = reconciler(store, agent)
+    thread = TranscriptThread(
+        reconciler(store, agent), on_healed=lambda: None, on_looked=lambda: None
+    )
+    thread.look()
     steps = 1
-    while not mended.recent(0)[1]:
+    while thread.turn() is not None:
         steps += 1
     assert steps > 5
     assert len(agent.read) == 5
     assert store.health().events == 30
 
 
-def test_a_look_goes_on_where_somebody_else_came_first(store: Store, agent: Stub) -> None:
+def test_a_look_that_fails_is_begun_again(store: Store, agent: Stub) -> None:
     know(store)
-    for number in range(5):
-        agent.add(turns(f"s{number}", 2))
-    mended = reconciler(store, agent)
-    steps = 1
-    while not mended.recent(60, lambda: False)[1]:
-        steps += 1
-    assert steps > 5
-    assert store.health().events == 30
+    agent.add(turns("s1", 2))
+    allow_healings(store, 0)
+    thread = TranscriptThread(
+        reconciler(store, agent), on_healed=lambda: None, on_looked=lambda: None
+    )
+    thread.look()
+    with pytest.raises(StoreError):
+        thread.turn()
+    assert not thread.idle()
+    allow_healings(store, 100)
+    assert thread.turn() is None
+    assert store.health().events == 6
 
 
 def test_what_is_young_is_left_to_its_hook_for_a_while(store: Store, agent: Stub) -> None:
@@ -234,7 +251,7 @@ def test_what_is_young_is_left_to_its_hook_for_a_while(store: Store, agent: Stub
     know(store)
     agent.add(told)
     young = reconciler(store, agent, now=told[1].capture.at + SECOND)
-    assert young.recent(60)[0].added == 2
+    assert look(young).added == 2
     assert reconciler(store, agent).session("claude-code", "s1") == Healed(1, 1)
     assert agent.read == [("s1", None), ("s1", "2")]
 
@@ -253,7 +270,7 @@ def test_a_long_transcript_is_taken_in_parts_that_end_with_a_turn(
     monkeypatch.setattr(store.events, "heal", heal)
     know(store)
     agent.add(turns("s1", 10, tools=2))
-    assert reconciler(store, agent).recent(60) == (Healed(40, 10), True)
+    assert look(reconciler(store, agent)) == Healed(40, 10)
     assert [len(part) for part in parts] == [12, 12, 12, 4]
     assert {(part[0], part[-1]) for part in parts} == {("prompt", "stop")}
 
@@ -284,7 +301,7 @@ def test_a_turn_without_end_is_taken_in_parts_too(
     agent.add(told)
     allow_healings(store, 3)
     with pytest.raises(StoreError):
-        reconciler(store, agent).recent(60)
+        look(reconciler(store, agent))
     assert stored(store, "s1") == ids(told[:30])
 
 
@@ -297,10 +314,10 @@ def test_a_kill_in_the_middle_costs_a_second_look_and_nothing_else(
     agent.add(told)
     allow_healings(store, 2)
     with pytest.raises(StoreError):
-        reconciler(store, agent).recent(60)
+        look(reconciler(store, agent))
     assert store.events.transcript_mark("claude-code", "s1") == "12"
     allow_healings(store, 100)
-    assert reconciler(store, agent).recent(60) == (Healed(12, 4), True)
+    assert look(reconciler(store, agent)) == Healed(12, 4)
     assert agent.read == [("s1", None), ("s1", "12")]
     assert stored(store, "s1") == ids(told)
 
@@ -308,7 +325,7 @@ def test_a_kill_in_the_middle_costs_a_second_look_and_nothing_else(
 def test_a_kill_between_events_and_mark_doubles_nothing(store: Store, agent: Stub) -> None:
     know(store)
     agent.add(turns("s1", 2))
-    reconciler(store, agent).recent(60)
+    look(reconciler(store, agent))
     store.events.set_transcript_mark("claude-code", "s1", "0", NOW)
     assert reconciler(store, agent).session("claude-code", "s1") == Healed(0, 0)
     assert store.health().events == 6
@@ -323,9 +340,9 @@ def test_a_transcript_that_cannot_be_read_stops_no_other_and_is_told_once(
     agent.broken.add("bad")
     mended = reconciler(store, agent)
     with caplog.at_level(logging.INFO, log.LOGGER.name):
-        mended.recent(60)
+        look(mended)
         agent.add(turns("bad", 2), modified=NOW + SECOND)
-        mended.recent(60)
+        look(mended)
     assert stored(store, "good")
     assert caplog.text.count("heal.failed") == 1
     assert "nobody thought of" not in caplog.text
@@ -361,14 +378,15 @@ def test_the_path_that_a_hook_gave_is_read_without_looking_around(
 
 
 def test_when_a_session_begins_the_ones_before_it_are_read(store: Store, agent: Stub) -> None:
-    project = know(store)
-    other = know(store, "/home/dev/other")
-    for ref, where in (("s1", project), ("s2", project), ("o1", other)):
-        told = turns(ref, 1)
-        agent.add(told)
-        store.events.add([replace(told[0], project_id=where)], START)
-    reconciler(store, agent).before("claude-code", "s2")
-    assert [ref for ref, _ in agent.read] == ["s1"]
+    told = turns("s1", 1)
+    agent.add(told)
+    store.events.add([replace(told[0], project_id=know(store))], START)
+    thread = TranscriptThread(
+        reconciler(store, agent), on_healed=lambda: None, on_looked=lambda: None
+    )
+    thread.after(Ingested(begun=frozenset({("claude-code", "s2")})))
+    thread.turn()
+    assert stored(store, "s1") == ids(told)
 
 
 def test_a_silent_session_is_read_to_its_end_before_it_is_called_interrupted(
@@ -378,7 +396,7 @@ def test_a_silent_session_is_read_to_its_end_before_it_is_called_interrupted(
     store.events.add([replace(told[0], project_id=know(store))], START)
     agent.add(told)
     later = NOW + 2 * DAY
-    maintenance.interrupt_stale(store, reconciler(store, agent, now=later), lambda: later)
+    reconciler(store, agent, now=later).interrupt_stale()
     session = store.sessions.find("claude-code", "s1")
     assert session is not None
     assert (session.status, session.ended_at) == ("completed", told[-1].capture.at)
@@ -386,7 +404,7 @@ def test_a_silent_session_is_read_to_its_end_before_it_is_called_interrupted(
 
 
 def test_a_session_that_arrives_while_silent_ones_are_read_is_not_called_interrupted(
-    store: Store, agent: Stub
+    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project, later = know(store), NOW + 2 * DAY
     first, second = turns("s1", 1), turns("s2", 1)
@@ -394,12 +412,14 @@ def test_a_session_that_arrives_while_silent_ones_are_read_is_not_called_interru
     agent.add(first)
     real = reconciler(store, agent, now=later)
 
-    class WhileReading:
-        def session(self, agent: str, ref: str) -> Healed:
-            store.events.add([replace(second[0], project_id=project)], START)
-            return real.session(agent, ref)
+    read = Stub.read_transcript
 
-    maintenance.interrupt_stale(store, WhileReading(), lambda: later)
+    def read_transcript(*arguments: Any) -> Iterator[TranscriptEvent]:
+        store.events.add([replace(second[0], project_id=project)], START)
+        return read(*arguments)
+
+    monkeypatch.setattr(Stub, "read_transcript", read_transcript)
+    real.interrupt_stale()
     found = [store.sessions.find("claude-code", ref) for ref in ("s1", "s2")]
     assert [session and session.status for session in found] == ["completed", "active"]
 
@@ -443,7 +463,7 @@ def test_a_file_that_fell_silent_is_read_once_more(store: Store, agent: Stub) ->
     know(store)
     agent.add(turns("s1", 1))
     mended = reconciler(store, agent)
-    mended.recent(60)
+    look(mended)
     for later in (NOW + 2 * DAY, NOW + 3 * DAY):
         mended.context.clock = partial(int, later)
         mended.session("claude-code", "s1")
@@ -454,7 +474,7 @@ def test_boring_tools_are_healed_as_boring(store: Store, agent: Stub) -> None:
     know(store)
     told = arrivals.Told(0)
     agent.add([told.tool("t1", name="Grep"), told.tool("t2"), told.stop()])
-    reconciler(store, agent).recent(60)
+    look(reconciler(store, agent))
     session = store.sessions.find("claude-code", "session-1")
     assert session is not None
     assert [e.boring for e in events_of(store, session.id)] == [True, False, False]

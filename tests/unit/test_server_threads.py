@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from aforesaid.errors import NotFound, StoreError, WorkerHung
+from aforesaid.errors import Misused, NotFound, StoreError, WorkerHung
 from aforesaid.mcp import calls
 from aforesaid.mcp.context import Context, call
 from aforesaid.model.observations import ObservationDraft
-from aforesaid.parameters import Misused
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
 from tests.support.arrivals import START

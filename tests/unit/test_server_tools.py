@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aforesaid.clock import DAY
-from aforesaid.errors import WorkerHung
+from aforesaid.errors import Misused, WorkerHung
 from aforesaid.mcp import calls, results, tools
 from aforesaid.mcp.context import Context, call
 from aforesaid.mcp.server import INSTRUCTIONS
@@ -415,5 +415,5 @@ def test_ids_are_read_as_they_are_written() -> None:
 
 @loop_over("text", ["event:-1", "event-1", "event - 1", "-1", "#-1", "event::1"])
 def test_a_minus_is_no_part_of_an_id(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is not an id\. Write 12 or #12"):
+    with pytest.raises(Misused, match=r"is not an id\. Write 12 or #12"):
         results.parse_number(text)

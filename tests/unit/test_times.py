@@ -129,7 +129,6 @@ def shown(found: Period) -> tuple[str, str]:
         ("between October and May", "2025-10-01", "2026-06-01"),
         ("Monday to Friday", "2026-11-09", "2026-11-14"),
         ("the day before yesterday", "2026-11-14", "2026-11-15"),
-        ("recently", "2026-10-17", ""),
         # the latest that has begun
         ("November", "2026-11-01", "2026-12-01"),
         ("last November", "2025-11-01", "2025-12-01"),
@@ -244,7 +243,6 @@ def test_what_cannot_be_read_is_refused_with_what_can(text: str) -> None:
 def test_a_question_mentions_times(text: str, mentions: list[tuple[str, str, str]]) -> None:
     found = list(mentioned(text, at(MONDAY)))
     assert [(m.phrase, *shown(Period(m.since, m.until))) for m in found] == mentions
-    assert all(m.exact for m in found)
 
 
 @loop_over(
@@ -263,7 +261,7 @@ def test_a_question_mentions_times(text: str, mentions: list[tuple[str, str, str
         "see src/october/5 and fix-2026-10-05 and today()",
         "every Monday, next Friday, next week, tomorrow",
         "it expires after 30 days, in 3 weeks",
-        "how recently was it deployed",
+        "what broke recently, lately or a few weeks ago",
         "between 9 and 12 tests",
         "commit 20261005 and 5f3a",
         "",
@@ -271,19 +269,6 @@ def test_a_question_mentions_times(text: str, mentions: list[tuple[str, str, str
 )
 def test_what_is_no_time_is_not_taken_for_one(text: str) -> None:
     assert list(mentioned(text, at(MONDAY))) == []
-
-
-@pytest.mark.parametrize("text", ["recently", "lately", "the other day"])
-def test_a_vague_word_is_about_the_last_month(text: str) -> None:
-    (found,) = mentioned(f"what did we do {text}?", at(MONDAY))
-    assert (found.phrase, found.exact) == (text, False)
-    assert shown(Period(found.since, found.until)) == ("2026-10-17", "")
-
-
-def test_a_few_is_not_exact() -> None:
-    (found,) = mentioned("what broke a few weeks ago", at(MONDAY))
-    assert not found.exact
-    assert shown(Period(found.since, found.until)) == ("2026-10-05", "")
 
 
 def test_a_long_text_is_read_at_its_beginning_and_never_through_a_word() -> None:
@@ -329,7 +314,7 @@ def test_what_a_question_asks_for(text: str, when: bool, how_many: bool) -> None
         ("released on Mondays", True, False),
         ("next week we move", True, False),
         ("in use since 2016", True, False),
-        ("three days ago", True, True),
+        ("three days ago", True, False),
         ("it may be late", False, False),
         ("recently", False, False),
         ("took 35 ms", False, True),

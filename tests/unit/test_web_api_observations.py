@@ -251,8 +251,8 @@ def test_what_is_hidden_is_nowhere_until_it_is_restored(site: Filled) -> None:
     answer = site.sent("DELETE", f"/api/observations/{one}")
     assert answer == {"id": one, "title": "Zanzibar", "count": 1, "undo": True}
     assert "Zanzibar" not in brief(site)
-    assert "/restore" in site.refused(404, "GET", f"/api/observations/{one}")
-    assert "/restore" in site.refused(404, "DELETE", f"/api/observations/{one}")
+    assert "--undo" in site.refused(404, "GET", f"/api/observations/{one}")
+    assert "--undo" in site.refused(404, "DELETE", f"/api/observations/{one}")
     (gone,) = site.get(f"/api/hidden?project={site.project}")["items"]
     assert (gone["id"], gone["title"]) == (one, "Zanzibar")
     assert site.get("/api/hidden?limit=1") == {"items": [gone], "next": None}
@@ -303,7 +303,7 @@ def test_an_unknown_number_is_not_found_and_the_fix_is_named(
 ) -> None:
     body = {"/pin": {"pinned": True}, "/merge": {"into": 1}}.get(path, {})
     given = None if method == "GET" else body
-    assert "GET /api/" in site.refused(404, method, f"/api/observations/{number}{path}", given)
+    assert "`aforesaid " in site.refused(404, method, f"/api/observations/{number}{path}", given)
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", "9" * 30])

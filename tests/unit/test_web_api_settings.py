@@ -193,7 +193,7 @@ def test_the_queue_shows_what_waits_and_tries_again_what_failed(site: Filled) ->
     site.store.jobs.skip(job, "it broke", now)
     (failed,) = site.get("/api/queue")["skipped"]
     assert (failed["id"], failed["why"], failed["tries"]) == (job.id, "it broke", 1)
-    assert "GET /api/queue" in site.refused(404, "POST", "/api/queue/retry", {"id": 999})
+    assert "`aforesaid status`" in site.refused(404, "POST", "/api/queue/retry", {"id": 999})
     assert site.sent("POST", "/api/queue/retry", {"id": job.id}) == {"requeued": 1}
     assert site.get("/api/queue")["skipped"] == []
     assert site.sent("POST", "/api/queue/retry") == {"requeued": 0}

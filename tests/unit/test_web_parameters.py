@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aforesaid.parameters import Misused, Parameter
+from aforesaid.errors import Misused
+from aforesaid.parameters import Parameter
 from aforesaid.paths import Paths
 from aforesaid.web.app import Application
 from aforesaid.web.auth import Authenticator

@@ -55,10 +55,7 @@ def ask(query: str, **values: object) -> Any:
         from aforesaid.worker import queries
 
         answer = queries.answer_here(request)
-    if "misused" in answer:
-        raise click.UsageError(answer["misused"])
-    if "error" in answer:
-        raise getattr(errors, answer["kind"])(answer["error"])
+    errors.raise_reported(answer)
     return answer["value"]
 
 
@@ -72,8 +69,8 @@ def call_worker(command: str, *, seconds: float | None = None, **values: object)
 def run_task(
     task: str, request: dict[str, Any], on_progress: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """Has the worker do what takes long, and returns its last answer: the result (`over`), an `error`,
-    `refused` or `busy`. A worker that was replaced meanwhile is asked again: nothing is done twice."""
+    """Has the worker do what takes long, and returns its last answer: the result (`over`) or an `error`.
+    A worker that was replaced meanwhile is asked again: nothing is done twice."""
     name = None
     answered = time.monotonic()
     while True:
@@ -89,7 +86,7 @@ def run_task(
             if time.monotonic() > answered + AWAY_SECONDS:
                 raise
             answer = {}
-        if {"refused", "busy"} & answer.keys() or answer.get("error") or answer.get("over"):
+        if answer.get("error") or answer.get("over"):
             return answer
         if "done" in answer:
             on_progress(answer)

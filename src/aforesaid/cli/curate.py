@@ -13,7 +13,7 @@ from aforesaid.backups import recovery_log
 from aforesaid.cli import arguments, editor, memory
 from aforesaid.cli import output as out
 from aforesaid.english import count
-from aforesaid.errors import AforesaidError, ConfigError, Edited, NotFound, WorkerError
+from aforesaid.errors import AforesaidError, ConfigError, NotFound
 from aforesaid.memory import curation
 from aforesaid.model import observations
 from aforesaid.model.memories import MEMORY
@@ -91,10 +91,7 @@ def edit(
     key = arguments.observation_id(what)
     observation = resolve.find_observation(arguments.open_store(), key)
     if undo:
-        answer = arguments.call_worker("unedit", id=key)
-        if not answer["found"]:
-            raise NotFound(f"There is no edit of #{key} to undo.")
-        left = answer["left"]
+        left = arguments.call_worker("unedit", id=key)["left"]
         more = f" {left} earlier can be undone too." if left else ""
         out.report({"id": key, "left": left}, f"The last edit of #{key} was undone.{more}")
         return
@@ -136,16 +133,7 @@ def _usable(fields: Fields | Unusable) -> Fields:
 def _store_edit(key: int, changed: Fields, version: str | None = None) -> None:
     if changed:
         values: dict[str, Any] = {**changed, "version": version}
-        answer = arguments.call_worker("edit", id=key, **values)
-        if not answer["found"]:
-            raise NotFound(
-                f"Observation #{key} is gone: its turn was processed again. Find its successor with "
-                "`aforesaid search`."
-            )
-        if answer.get("meanwhile"):
-            raise Edited(
-                f"#{key} was changed in the meantime (see `aforesaid show {key}`); not changed."
-            )
+        arguments.call_worker("edit", id=key, **values)
     text = f"#{key} was changed; `synthesize --again` keeps it." if changed else "No changes."
     out.report({"id": key, "changed": sorted(changed)}, text)
 
@@ -165,22 +153,14 @@ def merge(key: int, into: str | None, undo: bool) -> None:
     if undo == bool(into):
         raise click.UsageError("Name the observation to merge it INTO, or --undo.")
     target = arguments.observation_id(into) if into else None
-    store = arguments.open_store()
-    for each in (key, target):
-        if each is not None:
-            resolve.find_observation(store, each)
     if target is None:
-        answer = arguments.call_worker("unmerge", id=key)
-        if not answer["found"]:
-            raise NotFound(f"#{key} was not merged by hand. See `aforesaid show {key}`.")
-        value = {"id": key, "into": None, "was_in": answer["into"]}
-        out.report(value, f"#{key} is no longer merged into #{answer['into']}.")
+        before = arguments.call_worker("unmerge", id=key)["into"]
+        value = {"id": key, "into": None, "was_in": before}
+        out.report(value, f"#{key} is no longer merged into #{before}.")
         return
-    answer = arguments.call_worker("merge", id=key, into=target)
-    if refused := answer.get("refused"):
-        raise click.UsageError(refused)
-    text = f"#{key} is merged into #{answer['into']}.\n`aforesaid merge {key} --undo` undoes that."
-    out.report({"id": key, "into": answer["into"]}, text)
+    target = arguments.call_worker("merge", id=key, into=target)["into"]
+    text = f"#{key} is merged into #{target}.\n`aforesaid merge {key} --undo` undoes that."
+    out.report({"id": key, "into": target}, text)
 
 
 @click.command()
@@ -198,8 +178,7 @@ def pin(what: str, off: bool) -> None:
         out.report({"name": name, "pinned": not off}, f"{name} is {state}.")
         return
     key = arguments.observation_id(what)
-    if not arguments.call_worker("pin", id=key, pinned=not off)["found"]:
-        raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
+    arguments.call_worker("pin", id=key, pinned=not off)
     out.report({"id": key, "pinned": not off}, f"#{key} is {state}.")
 
 
@@ -216,8 +195,6 @@ def verify(key: int, off: bool) -> None:
     if not off:
         arguments.require_user(f"verify {key}")
     bearer = arguments.call_worker("confirm", id=key, confirmed=not off)["id"]
-    if bearer is None:
-        raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
     where = "" if bearer == key else f" (#{key} is merged into it)"
     text = f"#{bearer}{where} is {'no longer verified' if off else 'verified'}."
     out.report({"id": bearer, "verified": not off}, text)
@@ -247,13 +224,10 @@ def forget(what: str | None, undo: bool) -> None:
         _report_hidden(undo, {"name": name}, name, name)
     else:
         key = arguments.observation_id(what)
-        answer = arguments.call_worker("restore" if undo else "forget-observation", id=key)
-        if not answer["found"] and undo:
-            raise NotFound(f"#{key} is not hidden. `aforesaid forget` lists what is.")
-        if not answer["found"]:
-            raise resolve.not_found(arguments.open_store(), OBSERVATION, key)
-        title = one_line(answer["title"] or "Untitled", 80)
-        _report_hidden(undo, {"id": key, "title": answer["title"]}, str(key), f"#{key} {title}")
+        command = "restore" if undo else "forget-observation"
+        title = arguments.call_worker(command, id=key)["title"]
+        shown = f"#{key} {one_line(title or 'Untitled', 80)}"
+        _report_hidden(undo, {"id": key, "title": title}, str(key), shown)
 
 
 def _report_hidden(undo: bool, value: dict[str, Any], key: str, title: str) -> None:
@@ -377,10 +351,6 @@ def _run(wanted: Erasure, *, dry_run: bool) -> dict[str, int]:
         if dry_run:
             raise SystemExit(out.INTERRUPTED) from None
         out.exit_interrupted(CONTINUES)
-    if refused := answer.get("refused"):
-        raise click.UsageError(refused)
-    if "busy" in answer:
-        raise WorkerError("Another purge is running. Try again when it has finished.")
     if error := answer.get("error"):
         raise AforesaidError(error + ("" if dry_run else RESUME))
     counts: dict[str, int] = answer["counts"]

@@ -5,7 +5,6 @@ import os
 import sys
 import tempfile
 import time
-from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 
@@ -14,11 +13,12 @@ import click
 from aforesaid import clock, wiring
 from aforesaid.cli.output import heading, say, styled
 from aforesaid.cli.setup import run_hook
-from aforesaid.cli.show import print_observation, print_summary
+from aforesaid.cli.show import print_text
 from aforesaid.errors import WorkerError
 from aforesaid.git import create_repository
 from aforesaid.paths import find_program
 from aforesaid.recall import brief
+from aforesaid.recall.render import render_turns
 from aforesaid.text import tokens
 from aforesaid.wiring import Home
 from aforesaid.worker import rpc
@@ -85,11 +85,7 @@ def _print_remembered(home: Home, project: Path) -> None:
 
     store = wiring.open_for_reading(home.paths)
     for session in reversed(store.sessions.recent(None, len(SESSIONS))):
-        say("\n" + heading(f"━━ {session.title or 'Session'} ━━") + "\n")
-        for observation in store.observations.for_session(session.id):
-            print_observation(asdict(observation))
-        for summary in store.summaries.for_session(session.id):
-            print_summary(asdict(summary))
+        print_text(f"\n{render_turns(store, session)}")
     project_id = store.projects.find_by_dir(str(project))
     assert project_id is not None
     memories = memories_for_brief(wiring.memories(home, str(project), clock.now))

@@ -14,7 +14,7 @@ from aforesaid import clock, wiring
 from aforesaid.cli import arguments
 from aforesaid.cli.output import json_option, print_if_json, report_table, say, wants_json
 from aforesaid.clock import day_and_time
-from aforesaid.errors import AforesaidError, ConfigError, Edited, MemoryRefused
+from aforesaid.errors import AforesaidError, ConfigError, Edited
 from aforesaid.memory import curation
 from aforesaid.model.memories import AGENT, LONGEST_SAID, OF_TEAM, OF_USER, TYPES, USER, Broken
 from aforesaid.text import clean, fenced, one_line
@@ -242,8 +242,6 @@ def remember(
         files=[str(Path.cwd() / file) for file in files],
         **given,
     )
-    if "refused" in answer:
-        raise MemoryRefused(answer["refused"])
     name = answer["name"]
     if print_if_json(answer):
         return
@@ -275,8 +273,6 @@ def dream(context: click.Context, dry_run: bool) -> None:
         return
     request: dict[str, object] = {"dir": str(Path.cwd()), "dry_run": dry_run}
     answer = arguments.call_worker("dream", seconds=DREAM_SECONDS, **request)
-    if refused := answer.get("refused"):
-        raise MemoryRefused(refused)
     if print_if_json(answer):
         return
     for line in answer["lines"]:

@@ -1,5 +1,6 @@
 """`aforesaid show`, `sessions` and `why`. What they print is found by `worker/queries.py`."""
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,8 @@ NO_SESSIONS = (
     "No sessions yet. `aforesaid import claude-code` imports past sessions; `aforesaid install` connects "
     "Claude Code."
 )
-SUMMARY_PARTS = {
-    "request": "Asked",
-    "investigated": "Investigated",
-    "learned": "Learned",
-    "completed": "Completed",
-    "next_steps": "Next steps",
-    "notes": "Notes",
-}
+HEADING = re.compile(r"(#|(prompt|summary|session|event):)\d+ |Prompt \d+: ")
+UNVERIFIED = re.compile(r"Unverified: |.*\(unverified: ")
 
 
 @click.command()
@@ -49,89 +44,21 @@ def show(context: click.Context, what: str, level: str) -> None:
 
         context.invoke(show_memory, name=what.removeprefix("memory:"))
         return
-    whole = level == FULL or not out.wants_json()
-    found = arguments.ask("show", what=what, level=level, whole=whole)
-    observation, session = found.get("observation"), found.get("session")
-    if out.print_if_json(observation or session or found.get("text")):
+    found = arguments.ask("show", what=what, level=level)
+    if out.print_if_json(found["json"]):
         return
-    if session:
-        _print_session(session, found["project"])
-        return
-    if observation:
-        print_observation(observation, files=found["files"], level=level)
-    else:
-        first, *rest = found["text"]["text"].split("\n")
-        out.say("\n".join([out.heading(first), *map(out.styled, rest)]))
+    print_text(found["text"])
     if level == FULL:
         out.say(out.styled(", ".join(found["about"]), dim=True))
 
 
-def print_observation(observation: Json, *, files: str = "", level: str = FULL) -> None:
-    """`files`: whether they have changed since."""
-    draft = observation["draft"]
-    pinned = " (pinned)" if observation["pinned"] else ""
-    agent = f" by sub-agent {draft['subagent_type']}" if draft["subagent_type"] else ""
-    kind = out.styled(draft["type"], fg=out.TYPE_COLOURS[draft["type"]])
-    when = out.styled(clock.day_and_time(observation["at"]) + agent + pinned, dim=True)
-    title = out.heading(f"#{observation['id']} {draft['title'] or 'Untitled'}")
-    out.say(f"{title}  {kind}  {when}")
-    if level == TITLE:
-        return
-    if draft["subtitle"]:
-        out.say(out.styled(draft["subtitle"], italic=True))
-    reasons = {doubt["part"]: doubt["reason"] for doubt in draft["doubts"]}
-    for number, fact in enumerate(draft["facts"]):
-        out.say(out.styled(f"  - {fact}"), indent=4)
-        if reason := reasons.pop(f"facts {number}", None):
-            out.say(out.styled(f"    unverified: {reason}", fg="yellow"))
-    if level != FULL:
-        return
-    if narrative := draft["narrative"]:
-        out.say("\n" + out.styled(narrative))
-    for label, value in (
-        ("Concepts:", ", ".join(draft["concepts"])),
-        ("Changed:", ", ".join(draft["files_modified"])),
-        ("Read:", ", ".join(draft["files_read"])),
-        ("Files:", files),
-    ):
-        if value:
-            out.say(f"{out.styled(label, dim=True)} {out.styled(value)}")
-    for part, reason in reasons.items():
-        out.say(out.styled(f"Unverified: {part}: {reason}", fg="yellow"))
-    for label, other in (("Repeats", draft["repeats"]), ("Continues", draft["follows"])):
-        if other is not None:
-            out.say(out.styled(f"{label} #{other}", dim=True))
-    out.say()
-
-
-def print_summary(summary: Json) -> None:
-    out.say(out.heading(f"Summary of prompt {summary['prompt_number']}"))
-    draft = summary["draft"]
-    for part, label in SUMMARY_PARTS.items():
-        if text := draft[part]:
-            out.say(f"{out.styled(f'  {label}: ', bold=True)}{out.styled(text)}", indent=4)
-    for doubt in draft["doubts"]:
-        out.say(out.styled(f"  Unverified: {doubt['part']}: {doubt['reason']}", fg="yellow"))
-    out.say()
-
-
-def _print_session(session: Json, project: str) -> None:
-    out.say(out.heading(session["title"] or "Untitled session"))
-    began, ended = (clock.day_and_time(session[name]) for name in ("started_at", "last_event_at"))
-    line = f"{session['ref']}  {project}  {began} to {ended}  {session['status']}\n"
-    out.say(out.styled(line, dim=True))
-    texts = {prompt["number"]: prompt["text"] for prompt in session["prompts"]}
-    observations, summaries = session["observations"], session["summaries"]
-    # Number 0 is what happened before the first prompt: hooks installed in the middle of a session.
-    for number in sorted({*texts, *(each["prompt_number"] for each in observations + summaries)}):
-        text = texts.get(number, "(before the first recorded prompt)")
-        out.say(f"{out.styled(f'Prompt {number}:', bold=True)} {out.styled(text)}\n")
-        for observation in observations:
-            if observation["prompt_number"] == number:
-                print_observation(observation)
-        for summary in summaries:
-            if summary["prompt_number"] == number:
-                print_summary(summary)
+def print_text(text: str) -> None:
+    """Things as `recall/render.py` writes them."""
+    for line in text.split("\n"):
+        if HEADING.match(line):
+            out.say(out.heading(line))
+        else:
+            out.say(out.styled(line, fg="yellow" if UNVERIFIED.match(line) else None))
 
 
 @click.command()

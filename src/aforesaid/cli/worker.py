@@ -13,7 +13,7 @@ from aforesaid.agents.registry import project_directory
 from aforesaid.cli import arguments
 from aforesaid.cli import output as out
 from aforesaid.english import count
-from aforesaid.errors import AforesaidError, ConfigError, NotFound, WorkerDown
+from aforesaid.errors import WorkerDown
 from aforesaid.model.sessions import ENDS, subject
 from aforesaid.model.sessions import paused as describe_until
 from aforesaid.paths import Paths
@@ -216,13 +216,7 @@ def synthesize(
         )
     requeued = 0
     if again:
-        answer = arguments.call_worker("again", **limits)
-        if "refused" in answer:
-            raise ConfigError(
-                f"The rules are only the fallback here ({answer['refused']}) and would replace what a model "
-                "wrote. If you want that: aforesaid config set synthesis.provider rules"
-            )
-        requeued = int(answer["requeued"])
+        requeued = int(arguments.call_worker("again", **limits)["requeued"])
     else:
         arguments.call_worker("wake")
     failed_before, most = int(running["queue"]["skipped"]), requeued
@@ -263,8 +257,7 @@ def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None) -> None
     tokens: int | None = 0
     if jobs and not author.startswith("rules"):
         # From the tokens of earlier replies, repairs included.
-        until = clock.now() + 1
-        spent, replies = store.requests.spent(0, until), store.requests.written(0, until).answers
+        spent, replies = store.requests.spent(), store.requests.written().answers
         tokens = (spent.sent + spent.received) * jobs // replies if replies else None
     known = "an unknown number of tokens" if tokens is None else f"about {count(tokens, 'token')}"
     what = "to be reprocessed" if limits is not None else "waiting"
@@ -303,13 +296,7 @@ def _print_synthesis(result: dict[str, Any], *, again: bool) -> None:
 def retry(job: int | None) -> None:
     """Retry JOB, or every job that failed three times. `aforesaid status` lists them."""
     answer = arguments.call_worker("retry", id=job)
-    if job is not None and not answer["requeued"]:
-        raise NotFound(f"There is no failed job {job}. `aforesaid status` lists them.")
     out.report(answer, f"{count(answer['requeued'], 'job')} to be retried.")
-
-
-class NotOpened(AforesaidError):
-    """The viewer could not be opened. `aforesaid worker logs` says why."""
 
 
 @click.command("open")
@@ -323,8 +310,6 @@ def open_(view: str | None, only_print: bool) -> None:
     minute; then the browser has a cookie.
     """
     answer = arguments.call_worker("web", seconds=VIEWER_SECONDS, view=view or "")
-    if refused := answer.get("refused"):
-        raise NotOpened(refused)
     link, port = str(answer["link"]), answer["port"]
     if out.print_if_json({"link": link, "port": port}):
         return

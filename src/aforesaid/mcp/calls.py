@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from aforesaid import times
-from aforesaid.errors import AforesaidError, NotFound, StoreMissing
+from aforesaid.errors import AforesaidError, Misused, NotFound, StoreMissing
 from aforesaid.mcp import results
 from aforesaid.mcp.context import AGENT, LOOK_IN_ALL, LOOK_IN_ONE, Context, Scope
 from aforesaid.mcp.results import Line, parse_id, parse_number
@@ -18,7 +18,6 @@ from aforesaid.memory.selection import render_for_agent, sort_for_catalog
 from aforesaid.model.memories import AGENT as BY_AGENT
 from aforesaid.model.memories import MEMORY, StoredMemory
 from aforesaid.model.search import OBSERVATION, PROMPT, SESSION, Filters, Query
-from aforesaid.parameters import Misused
 from aforesaid.recall import lookup
 from aforesaid.recall.render import item_name, render_item
 from aforesaid.recall.resolve import Thing, get_thing
@@ -170,8 +169,6 @@ def remember(context: Context, *, text: str, type: str | None, files: tuple[str,
     order |= {"agent": AGENT if context.session else ""}
     order |= {"text": text, "type": type, "by": BY_AGENT, "files": list(map(context.path, files))}
     answer = rpc.order(context.paths, "remember", **order, name=None, team=False, pin=False)
-    if "refused" in answer:
-        raise Misused(answer["refused"])
     name = fenced(item_name(MEMORY, answer["name"]))
     if answer["known"]:
         return f"Already known: {name}."
@@ -214,10 +211,10 @@ def _forget_observation(context: Context, number: int, *, undo: bool) -> None:
     scope, store = context.scope(None, hint=""), context.store.observations
     known = store.get_hidden(number) if undo else store.get(number)
     order = "restore" if undo else "forget-observation"
-    here = known is not None and scope.holds(known.project_id)
-    if not here or not rpc.order(context.paths, order, id=number)["found"]:
+    if known is None or not scope.holds(known.project_id):
         hidden = f"{item_name(OBSERVATION, number)} is not hidden in this project."
         raise NotFound(hidden if undo else _missing(OBSERVATION, number))
+    rpc.order(context.paths, order, id=number)
 
 
 def memories(context: Context, *, limit: int) -> str:

@@ -19,7 +19,7 @@ from aforesaid.mcp.tools import BY_NAME
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.ranking import MemoryRanker
 from aforesaid.model.sessions import COMMAND, Where, place_of
-from aforesaid.parameters import Misused, read
+from aforesaid.parameters import read
 from aforesaid.paths import Paths
 from aforesaid.recall import resolve
 from aforesaid.recall.search import Searcher
@@ -54,7 +54,7 @@ def call(context: "Context", name: str, arguments: Mapping[str, object] | None) 
         if why := context.paused():
             text = f"{text}\n{PAUSED.format(why=why)}"
         return Reply(sqlite_safe(text))
-    except (Misused, AforesaidError) as error:
+    except AforesaidError as error:
         if isinstance(error, StoreError):
             context.close()
         why = str(error)

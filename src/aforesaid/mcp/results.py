@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aforesaid import clock
+from aforesaid.errors import Misused
 from aforesaid.freshness import UNKNOWN
 from aforesaid.mcp.context import Context, Scope
 from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Author, Observation, Summary
 from aforesaid.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY, FoundEvent, Hit
 from aforesaid.model.sessions import Prompt
-from aforesaid.parameters import Misused
 from aforesaid.recall import render
 from aforesaid.recall.excerpts import without_marks
 from aforesaid.recall.resolve import Thing

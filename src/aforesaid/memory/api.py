@@ -150,6 +150,7 @@ class Memory:
         except MemoryRefused as error:
             if force or dry_run:
                 raise
+            self._checked = None
             return DreamResult(given_up=str(error), completed=False)
 
     def remember(
@@ -249,13 +250,10 @@ class Memory:
 
     def _closed_gate(self) -> str | None:
         """Checks the cheap gates first: memories are counted only if all others are open."""
-        root, now = self._memories.places.root, self._memories.clock()
-        lock = root / dream.DREAM_LOCK_FILE
-        last = dream.last_dream_at(lock)
-        sessions, dreaming = count_sessions(root, last or 0), dream.is_dreaming(lock)
-        if why := dream.closed_gate(
-            now, last=last, checked=self._checked, sessions=sessions, dreaming=dreaming
-        ):
+        places, now = self._memories.places, self._memories.clock()
+        last = dream.last_dream_at(places, now)
+        sessions = count_sessions(places.root, last or 0)
+        if why := dream.closed_gate(now, last=last, checked=self._checked, sessions=sessions):
             return why
         self._checked = now
         return dream.closed_gate(

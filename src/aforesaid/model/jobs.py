@@ -26,14 +26,6 @@ class Job:
     last_error: str | None = None
 
 
-class QueueState(NamedTuple):
-    """How many jobs wait and how many were given up. `oldest_at`: the creation of the oldest pending one."""
-
-    pending: int
-    skipped: int
-    oldest_at: int | None
-
-
 class Again(NamedTuple):
     """Which finished jobs to do again: those whose result `author` did not write. None: no limit."""
 

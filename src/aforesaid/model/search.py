@@ -123,15 +123,6 @@ class Document(NamedTuple):
     turn: int | None
 
 
-class FoundText(NamedTuple):
-    """What a document says, as it was written."""
-
-    title: str
-    body: str
-    type: str | None
-    files: tuple[str, ...]
-
-
 class FoundEvent(NamedTuple):
     id: int
     session_id: int
@@ -240,12 +231,3 @@ class KnownFile:
     observations: int
     changes: int
     last_at: int
-
-
-class SharedName(NamedTuple):
-    """A file or a concept that others share. `spread`: how many, up to a limit."""
-
-    what: str
-    name: str
-    ids: tuple[int, ...]
-    spread: int

@@ -14,7 +14,6 @@ from aforesaid.clock import DAY
 from aforesaid.model.search import PROMPT, Document, Reason
 from aforesaid.recall.excerpts import stems
 from aforesaid.recall.question import Question
-from aforesaid.times import Mention
 
 HALF_YEAR = 180 * DAY
 USUAL_TERMS = 12  # more words than that match more by chance
@@ -92,7 +91,7 @@ def points(
             "meaning": weights.meaning * evidence.meaning.get(document.id, 0.0),
             "meaning by itself": weights.own * cosine / best_cosine,
             "names": weights.names * len(named) / len(question.names) if named else 0.0,
-            "time": weights.times * _time(document, question) if question.mentions else 0.0,
+            "time": weights.times * in_named_time(document, question),
             "answers": weights.answers * _answers(document, question),
             "recent": weights.recent * 0.5 ** (age / HALF_YEAR),
             "pinned": weights.pinned * document.pinned,
@@ -125,18 +124,10 @@ def session_bests(documents: Iterable[Document], words: Mapping[int, float]) -> 
 
 
 def in_named_time(document: Document, question: Question) -> bool:
-    """On a day, or in a month, that the question names. `recently` names none."""
-    return any(mention.exact and _within(document, mention) for mention in question.mentions)
-
-
-def _time(document: Document, question: Question) -> float:
-    """One for a mentioned day, or month; a part where the mention is vague."""
-    mentions = (each for each in question.mentions if _within(document, each))
-    return max((1.0 if mention.exact else 0.4 for mention in mentions), default=0.0)
-
-
-def _within(document: Document, mention: Mention) -> bool:
-    return (mention.since or 0) <= document.at < (mention.until or 2**62)
+    """In a time that the question names, such as a day or a month."""
+    return any(
+        (each.since or 0) <= document.at < (each.until or 2**62) for each in question.mentions
+    )
 
 
 def _answers(document: Document, question: Question) -> bool:

@@ -108,6 +108,27 @@ def render_item(store: Store, kind: str, source: int, level: str) -> str | None:
     return None if lines is None else clean("\n".join(lines))
 
 
+def render_turns(store: Store, session: Session) -> str:
+    """A session for a person: each prompt with all that was noted of it."""
+    lines = list(_session(store, session, TITLE))
+    observations = store.observations.for_session(session.id)
+    summaries = store.summaries.for_session(session.id)
+    texts = {each.number: each.text for each in store.sessions.prompts(session.id)}
+    # Number 0 is what happened before the first prompt: hooks installed in the middle of a session.
+    numbers = {each.prompt_number for each in observations}
+    numbers |= {each.prompt_number for each in summaries}
+    for number in sorted(numbers | texts.keys()):
+        text = texts.get(number, "(before the first recorded prompt)")
+        lines += ["", f"Prompt {number}: {text}"]
+        for observation in observations:
+            if observation.prompt_number == number:
+                lines += ["", *_observation(observation, FULL)]
+        for summary in summaries:
+            if summary.prompt_number == number:
+                lines += ["", *_summary(summary, FULL)]
+    return clean("\n".join(lines))
+
+
 def _observation(observation: Observation, level: str) -> Iterator[str]:
     draft = observation.draft
     reasons = _reasons(draft.doubts)

@@ -28,7 +28,6 @@ from aforesaid.model.search import (
     Document,
     Filters,
     FoundEvent,
-    FoundText,
     Hit,
     Query,
 )
@@ -37,6 +36,7 @@ from aforesaid.recall.excerpts import excerpt, without_marks
 from aforesaid.recall.question import LONGEST, Question, understand
 from aforesaid.recall.rank import Found
 from aforesaid.recall.render import FULL, render_item
+from aforesaid.store.search_index import DocumentText
 from aforesaid.store.store import Store
 from aforesaid.terms import index_text, query_terms
 from aforesaid.text import one_line, tokens
@@ -245,8 +245,7 @@ class Searcher:
     def _of_times(self, question: Question, filters: Filters) -> list[int]:
         """What happened in the periods that the question mentions, whatever its words."""
         look, project = self._store.index.documents_in_period, filters.project_id
-        exact = (each for each in question.mentions if each.exact)
-        periods = ((each.since or 0, each.until or LATEST) for each in exact)
+        periods = ((each.since or 0, each.until or LATEST) for each in question.mentions)
         return [key for since, until in periods for key in look(project, since, until, BY_TIME)]
 
     def _neighbours(
@@ -383,14 +382,14 @@ def event_hit(event: FoundEvent, terms: Sequence[str] = ()) -> Hit:
     return replace(hit, type=event.tool, score=event.score, origin=event.origin)
 
 
-def _hit(store: Store, document: Document, text: FoundText, terms: Sequence[str] = ()) -> Hit:
+def _hit(store: Store, document: Document, text: DocumentText, terms: Sequence[str] = ()) -> Hit:
     hit = make_hit(document.kind, document.source, document, text.title, text.body, terms)
     if document.kind == SESSION:  # its full text is longer than what is indexed of it
         whole = tokens(render_item(store, SESSION, document.source, FULL) or "")
         hit = replace(hit, tokens=whole + HANDED_OVER)
     return replace(
         hit,
-        type=text.type,
+        type=text.row["type"],
         doubted=document.doubted,
         pinned=document.pinned,
         superseded=document.superseded,

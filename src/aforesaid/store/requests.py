@@ -1,10 +1,9 @@
 """The ledger: what models were asked, what they answered and what it cost."""
 
-import zlib
-
 from aforesaid.model.requests import Entry, Quality, Spent, StoredReply, Written
+from aforesaid.model.sessions import TOP
 from aforesaid.store.database import Part
-from aforesaid.store.values import columns, unpack
+from aforesaid.store.values import columns, pack, unpack
 
 
 class Requests(Part):
@@ -22,7 +21,7 @@ class Requests(Part):
         row = self._db.row("ledger", "kept", job_id=job_id, digest=digest)
         return StoredReply(row["id"], unpack_reply(row["reply"])) if row else None
 
-    def spent(self, since: int, until: int) -> Spent:
+    def spent(self, since: int = 0, until: int = TOP[0]) -> Spent:
         """Between `since`, inclusive, and `until`, exclusive."""
         return self._db.all(Spent, "ledger", "spent", since=since, until=until)[0]
 
@@ -33,7 +32,9 @@ class Requests(Part):
         values = {"since": since, "until": until, "project_id": project_id}
         return self._db.all(Spent, "ledger", f"spent_by_{grouping}", **values)
 
-    def written(self, since: int, until: int, *, project_id: int | None = None) -> Written:
+    def written(
+        self, since: int = 0, until: int = TOP[0], *, project_id: int | None = None
+    ) -> Written:
         return self._db.all(
             Written, "ledger", "written", since=since, until=until, project_id=project_id
         )[0]
@@ -47,7 +48,7 @@ class Requests(Part):
 
 def pack_reply(reply: str) -> bytes:
     """As it came: half a surrogate pair is part of the reply."""
-    return zlib.compress(reply.encode("utf-8", "surrogatepass"))
+    return pack(reply.encode("utf-8", "surrogatepass"))
 
 
 def unpack_reply(reply: bytes) -> str:

@@ -142,14 +142,12 @@ class Table(NamedTuple):
 
 @dataclass(slots=True)
 class Salvaged:
-    """Counts by table. `lost`: ids that neither the file nor the backup can read; `at_least`: tables whose
-    end cannot be read, so that more may be lost; `torn`: tables with any gap. `orphans`: rows that were
-    dropped because their owner is lost."""
+    """Counts by table. `lost`: ids that neither the file nor the backup can read; `torn`: tables with a gap.
+    `orphans`: rows that were dropped because their owner is lost."""
 
     read: dict[str, int] = field(default_factory=dict)
     filled: dict[str, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
-    at_least: set[str] = field(default_factory=set)
     torn: set[str] = field(default_factory=set)
     orphans: int = 0
 
@@ -242,7 +240,7 @@ def _copy_table(
 ) -> set[int]:
     """The ids that could not be read; of a table without ids, {0} if something is missing."""
     gaps: set[int] = set()
-    count, last = 0, 0
+    count = 0
     places = ", ".join("?" * len(table.columns))
     insert = f'INSERT OR IGNORE INTO "{table.name}" ({table.listed}) VALUES ({places})'
     for key, values in table.rows(source):
@@ -250,14 +248,11 @@ def _copy_table(
             gaps.add(key)
         else:
             count += target.execute(insert, values).rowcount
-            last = max(last, key)
     found.read[table.name] = count
     if not table.has_rowid:
         return gaps
     update = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?"
     target.execute(update, (table.last_id(source), table.name))
-    if gaps and max(gaps) > last:  # the end is missing, and how far it went may not be known
-        found.at_least.add(table.name)
     # A page that has lost rows may look sound; an index still knows them.
     return (gaps | table.indexed_ids(source)) - table.ids(target)
 

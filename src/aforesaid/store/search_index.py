@@ -22,7 +22,6 @@ from aforesaid.model.search import (
     Document,
     Filters,
     FoundEvent,
-    FoundText,
     IndexHealth,
     ReadEvent,
     StoredVector,
@@ -49,13 +48,14 @@ OVER = 5  # times as many events are looked at as are wanted: some are of anothe
 # Of what stands at the same moment; everything else comes behind them.
 ORDER = (PROMPT, OBSERVATION)
 FOUND_IN = "{title body labels dates}"
-SHORTEST_REST, LONGEST_REST = 15.0, 900.0  # seconds before a broken encoder is tried again
+REST = 60.0  # seconds before a broken encoder is tried again
 AT_ONCE = 64  # notes that a transaction works off itself
-WORDS = "3"  # raise it when `terms.py` or the documents' texts change: all is indexed again
+WORDS = "4"  # raise it when `terms.py` or the documents' texts change: all is indexed again
 
 
 class DocumentText(NamedTuple):
-    """`names`: its tags: concepts, files, a sub-agent. `facts`: texts with their row ids."""
+    """What a document says, as it was written. `names`: its tags: concepts, files, a sub-agent. `facts`:
+    texts with their row ids."""
 
     row: Row
     title: str
@@ -98,7 +98,7 @@ class Index(Part):
     def __init__(self, database: Database, encoder: Encoder | None = None) -> None:
         super().__init__(database)
         self._encoder = encoder
-        self._encoder_pause, self._encoder_rests = SHORTEST_REST, 0.0
+        self._encoder_rests = 0.0
         # Up to which document all have their vector, and up to which they will have when this pass is over.
         self._encoded = self._pass_to = 0
         database.before_commit = self._before_commit
@@ -124,7 +124,7 @@ class Index(Part):
             return None
         texts = []
         for row in rows:
-            found = self._read_document(row["kind"], row["source"])
+            found = self.document_text(row["kind"], row["source"])
             texts.append(found.plain if found else "")
         vectors = self._vectors(texts)
         if vectors is None:
@@ -231,11 +231,9 @@ class Index(Part):
             matrix = self._encoder.encode([piece for each in pieces for piece in each])
         except Exception as error:  # whatever a library raises, the rows must be stored
             log.warning("encoder.failed", encoder=self._encoder.name, error=log.cause(error))
-            self._encoder_rests = time.monotonic() + self._encoder_pause
-            self._encoder_pause = min(self._encoder_pause * 2, LONGEST_REST)
+            self._encoder_rests = time.monotonic() + REST
             self._encoded = self._pass_to = 0  # when it is well again, everything is looked at
             return None
-        self._encoder_pause = SHORTEST_REST
         found = []
         first = 0
         for each in pieces:
@@ -279,8 +277,8 @@ class Index(Part):
     def label_counts(self, terms: Iterable[str], project_id: int | None) -> Mapping[str, int]:
         """How many documents bear each term as a label; those that none bears are left out."""
         name = "labelled_anywhere" if project_id is None else "labelled"
-        wanted = json.dumps(list(terms))
-        return dict(map(tuple, self._db.rows("search", name, terms=wanted, project_id=project_id)))
+        rows = self._db.rows("search", name, terms=[*terms], project_id=project_id)
+        return dict(map(tuple, rows))
 
     def count_documents(self, project_id: int | None) -> int:
         name = "how_many" if project_id is None else "how_many_of_project"
@@ -294,7 +292,7 @@ class Index(Part):
 
     def documents(self, ids: Iterable[int]) -> list[Document]:
         """Those that are still there."""
-        return [_document(row) for row in self._db.rows("search", "documents", ids=_json(ids))]
+        return [_document(row) for row in self._db.rows("search", "documents", ids=[*ids])]
 
     def documents_in_period(
         self, project_id: int | None, since: int, until: int, limit: int
@@ -305,14 +303,10 @@ class Index(Part):
         return self._db.column(int, "search", name, **period)
 
     def document_words(self, ids: Iterable[int]) -> dict[int, str]:
-        return {row["id"]: row["words"] for row in self._db.rows("search", "texts", ids=_json(ids))}
+        return {row["id"]: row["words"] for row in self._db.rows("search", "texts", ids=[*ids])}
 
-    def document_text(self, kind: str, source: int) -> FoundText | None:
+    def document_text(self, kind: str, source: int) -> DocumentText | None:
         """None: it is gone."""
-        found = self._read_document(kind, source)
-        return found and FoundText(found.title, found.body, found.row["type"], found.files)
-
-    def _read_document(self, kind: str, source: int) -> DocumentText | None:
         with self._db.reading() as db:
             return read_document(db, kind, source)
 
@@ -351,8 +345,8 @@ class Index(Part):
         """Of these observations: whose, and what it says, best first."""
         if not terms:
             return []
-        ids = _json(sorted(observations))
-        rows = self._db.rows("search", "facts", match=match_any(terms), observations=ids)
+        wanted = {"match": match_any(terms), "observations": [*observations]}
+        rows = self._db.rows("search", "facts", **wanted)
         return [(row["observation_id"], row["text"]) for row in rows]
 
     def documents_around(
@@ -466,10 +460,6 @@ def _months(filters: Filters) -> list[str]:
     if last - first <= MOST_MONTHS:
         return [f"m_{each}" for each in range(first, last + 1)]
     return [f"y_{each}" for each in range(last // 12, first // 12 - 1, -1)]
-
-
-def _json(ids: Iterable[int]) -> str:
-    return json.dumps(list(ids))
 
 
 def _document(row: Row) -> Document:

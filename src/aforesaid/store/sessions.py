@@ -1,12 +1,11 @@
 """Sessions with their prompts, summaries and pauses, and what was injected into them."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aforesaid.model.observations import Summary, SummaryDraft
-from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.model.search import Filters, Injection, MemoryInjection
 from aforesaid.model.sessions import (
     COMMAND,
     EVERYTHING,
@@ -40,7 +39,7 @@ class Sessions(Part):
 
     def recent(self, project_id: int | None, limit: int) -> list[Session]:
         """Newest first."""
-        return self._db.all(Session, "sessions", "newest", project_id=project_id, limit=limit)
+        return self.page(Filters(project_id), None, limit)
 
     def find_by_prefix(self, prefix: str) -> list[Session]:
         return self._db.all(Session, "sessions", "by_prefix", prefix=escaped(prefix))
@@ -71,43 +70,33 @@ class Sessions(Part):
             db.run("projects", "drop_if_empty", id=project_id)
 
     def page(
-        self,
-        before: Cursor | None,
-        limit: int,
-        *,
-        project_id: int | None = None,
-        agent: str | None = None,
-        status: str | None = None,
-        since: int = 0,
-        until: int = TOP[0],
+        self, filters: Filters, before: Cursor | None, limit: int, *, status: str | None = None
     ) -> list[Session]:
         """Those that something happened in, the latest first; the cursor is (last_event_at, id)."""
         at, key = before or TOP
         name = "sessions_of_status" if status else "sessions_anywhere"
-        if project_id is not None:
+        if filters.project_id is not None:
             name = "sessions_of_project"
-        wanted = {"project_id": project_id, "status": status, "agent": agent}
-        period = {"since": since, "until": until, "at": at, "id": key}
-        return self._db.all(Session, "listings", name, **wanted, **period, limit=limit)
+        wanted = columns(filters) | {"status": status, "at": at, "id": key, "limit": limit}
+        return self._db.all(Session, "listings", name, **wanted)
 
     def observation_types(self, ids: Iterable[int]) -> Mapping[int, Mapping[str, int]]:
         """How many observations of each type, by session."""
         found: dict[int, dict[str, int]] = defaultdict(dict)
-        for row in self._db.rows("listings", "types_of_sessions", ids=json.dumps(list(ids))):
+        for row in self._db.rows("listings", "types_of_sessions", ids=[*ids]):
             found[row["session_id"]][row["type"]] = row["number"]
         return found
 
     def marks(self, ids: Iterable[int], since: int, until: int) -> Mapping[int, list[Mark]]:
         """Observations of some time, in its order, by session."""
         found: dict[int, list[Mark]] = defaultdict(list)
-        period = {"since": since, "until": until}
-        rows = self._db.rows("listings", "marks", ids=json.dumps(list(ids)), **period)
-        for session, *mark in rows:
+        wanted = {"ids": [*ids], "since": since, "until": until}
+        for session, *mark in self._db.rows("listings", "marks", **wanted):
             found[session].append(Mark._make(mark))
         return found
 
     def agents(self, ids: Iterable[int]) -> Mapping[int, str]:
-        rows = self._db.rows("listings", "agents_of_sessions", ids=json.dumps(list(ids)))
+        rows = self._db.rows("listings", "agents_of_sessions", ids=[*ids])
         return {row["id"]: row["agent"] for row in rows}
 
     def activity(self, project_id: int | None, since: int) -> Mapping[str, list[ActivityCount]]:

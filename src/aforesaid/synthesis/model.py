@@ -30,7 +30,6 @@ from aforesaid.model.requests import (
     Refused,
     Reply,
     Request,
-    Spent,
     StoredReply,
     Unavailable,
     Usage,
@@ -38,6 +37,7 @@ from aforesaid.model.requests import (
     usage_of,
 )
 from aforesaid.providers.base import Model, Writer
+from aforesaid.store.requests import Requests
 from aforesaid.store.store import Store
 from aforesaid.synthesis import prompt
 from aforesaid.synthesis.cost import Budget, Prices, largest_usage
@@ -236,13 +236,12 @@ def estimate(
     jobs: Sequence[Job],
     style: prompt.Style,
     budget: int,
-    rules: Writer,
     *,
-    by_rules: bool,
-    past: Written,
-    spent: Spent,
+    rules: Writer | None,
+    ledger: Requests | None,
 ) -> Estimate:
-    """From a sample of each kind of job: in the queue they alternate."""
+    """From a sample of each kind of job: in the queue they alternate. `rules`: where they write it, and no
+    model; `ledger`: what was asked so far."""
     requests, sent, received, found = {OBSERVE: 0.0, SUMMARIZE: 0.0}, 0.0, 0.0, 0.0
     sampled = False
     (_, summary), (_, observations) = prompt.examples()
@@ -254,7 +253,7 @@ def estimate(
         for job in sample:
             session = store.sessions.get(job.session_id)
             assert session is not None, "jobs are deleted with their session"
-            if by_rules and job.kind == OBSERVE and store.jobs.is_last_part(job):
+            if rules and job.kind == OBSERVE and store.jobs.is_last_part(job):
                 written = rules.observe(build_turn(store, agents, job, session, whole=True))
                 found += scale * len(written) if isinstance(written, tuple) else 0
             turn = build_turn(store, agents, job, session)
@@ -263,10 +262,11 @@ def estimate(
                 sent += scale * sum(map(tokens, request.texts))
                 received += scale * tokens(answer)  # as long as the one in the worked example
     total = round(sum(requests.values()))
+    past = ledger.written() if ledger else Written(0, 0, 0)
     known, observed = past.answers >= ENOUGH_ANSWERS, past.answers - past.summaries
-    if known:
-        received = spent.received * total / past.answers
-    if by_rules:  # a thing that is said twice is kept once
+    if ledger and known:
+        received = ledger.spent().received * total / past.answers
+    if rules:  # a thing that is said twice is kept once
         low, high = found * (1 - SPREAD), found * (1 + SPREAD if sampled else 1)
         basis = "what the rules find in a sample" if sampled else "what the rules find"
     elif known and observed:

@@ -15,7 +15,8 @@ from urllib.parse import parse_qsl
 from starlette.responses import Response
 
 from aforesaid import errors, log, parameters
-from aforesaid.parameters import Misused, Parameter
+from aforesaid.errors import Misused
+from aforesaid.parameters import Parameter
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Json = dict[str, Any]

@@ -3,26 +3,40 @@
 import json
 import threading
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
 from aforesaid.agents.registry import DEFAULT
+from aforesaid.errors import (
+    AforesaidError,
+    ConfigError,
+    Edited,
+    Misused,
+    NotFound,
+    describe_error,
+)
 from aforesaid.model.jobs import Again
-from aforesaid.model.observations import Observation, Unmergeable, draft_version
+from aforesaid.model.names import OBSERVATION
+from aforesaid.model.observations import Observation, Unusable, draft_version
 from aforesaid.privacy import payloads
+from aforesaid.recall import resolve
 from aforesaid.repository import identify
 from aforesaid.text import one_line
 from aforesaid.worker.context import DOCTOR_PREFIX
 from aforesaid.worker.imports import Imports
-from aforesaid.worker.rpc import Parts
 
 if TYPE_CHECKING:
     from aforesaid.worker.service import Service
 
 Json = dict[str, Any]
 Command = Callable[[Json], Json]
+CHANGED = "#{0} was changed meanwhile. Read it with `aforesaid show {0}`, then try again."
+NOT_MERGED = "#{0} was not merged by hand. See `aforesaid show {0}`."
+FALLBACK = (
+    "The rules are only the fallback here ({}) and would replace what a model wrote. If you want that: "
+    "aforesaid config set synthesis.provider rules"
+)
 EDITABLE = ("type", "title", "subtitle", "narrative", "facts", "concepts")
 
 
@@ -60,77 +74,87 @@ class Commands:
             "remember": self._remember,
             "memories-changed": self._memories_changed,
             "dream": self._dream,
+            "import-begin": self.imports.begin,
+            "import-progress": self.imports.progress,
             "backfill-begin": self.service.transcripts.begin_import,
             "backfill-progress": self.service.transcripts.import_progress,
         }
 
     def pin(self, request: Json) -> Json:
         """`id`, `pinned`."""
-        found = self.rows.pin(request["id"], pinned=request["pinned"])
+        if not self.rows.pin(request["id"], pinned=request["pinned"]):
+            raise self._not_found(request)
         self._notify("pinned" if request["pinned"] else "unpinned", request["id"])
-        return {"found": found}
+        return {}
 
     def confirm(self, request: Json) -> Json:
-        """`id`, `confirmed`. The answer's `id` is the one that bears it: None where there is none."""
+        """`id`, `confirmed`. The answer's `id` is the one that bears it."""
         bearer = self.rows.confirm(request["id"], confirmed=request["confirmed"])
-        if bearer is not None:
-            self._notify("confirmed" if request["confirmed"] else "unconfirmed", bearer)
-        return {"id": bearer, "found": bearer is not None}
+        if bearer is None:
+            raise self._not_found(request)
+        self._notify("confirmed" if request["confirmed"] else "unconfirmed", bearer)
+        return {"id": bearer}
 
     def edit(self, request: Json) -> Json:
         """`id`, and some fields of the observation, in a person's words. With `version` only if its words are
-        still those; else `meanwhile`, and nothing is changed."""
+        still those."""
         given = {name: request[name] for name in EDITABLE if name in request}
         fields = payloads.value(self.context.redactor, given)
         lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
         with self._editing:
-            observation = self.rows.get(request["id"])
-            if observation is None:
-                return {"found": False}
+            observation = self._find(request)
             if request.get("version") not in (None, draft_version(observation.draft)):
-                return {"found": True, "meanwhile": True}
-            found = self.rows.edit(observation.id, replace(observation.draft, **(fields | lists)))
+                raise Edited(CHANGED.format(observation.id))
+            if not self.rows.edit(observation.id, replace(observation.draft, **(fields | lists))):
+                raise self._not_found(request)
         self._notify("edited", observation.id)
-        return {"found": found}
+        return {}
 
     def unedit(self, request: Json) -> Json:
         """Takes the last edit back. `left`: how many more there are."""
         with self._editing:
-            found = self.rows.undo_edit(request["id"])
-        if found:
-            self._notify("unedited", request["id"])
-        return {"found": found, "left": self.rows.count_edits(request["id"])}
+            self._find(request)
+            if not self.rows.undo_edit(request["id"]):
+                raise NotFound(f"There is no edit of #{request['id']} to undo.")
+        self._notify("unedited", request["id"])
+        return {"left": self.rows.count_edits(request["id"])}
 
     def forget(self, request: Json) -> Json:
-        observation = self.rows.get(request["id"])
-        if observation is None:
-            return {"found": False}
+        observation = self._find(request)
         count = self.rows.hide(observation.id, self.context.clock())
         self._notify("forgotten", observation)
-        return {"found": count is not None, "title": observation.draft.title, "count": count}
+        return {"title": observation.draft.title, "count": count}
 
     def restore(self, request: Json) -> Json:
-        found = self.rows.restore(request["id"])
-        observation = self.rows.get(request["id"]) if found else None
-        if observation is None:
-            return {"found": False}
+        if not self.rows.restore(request["id"]):
+            raise NotFound(f"#{request['id']} is not hidden. `aforesaid forget` lists what is.")
+        observation = self._find(request)
         self._notify("restored", observation)
-        return {"found": True, "title": observation.draft.title}
+        return {"title": observation.draft.title}
 
     def merge(self, request: Json) -> Json:
         """`id`, `into`."""
+        for key in (request["id"], request["into"]):
+            resolve.find_observation(self.context.store, key)
         done = self.rows.merge(request["id"], request["into"], self.context.clock())
-        if isinstance(done, Unmergeable):
-            return {"refused": done.why}
+        if isinstance(done, Unusable):
+            raise Misused(done.why, "into")
         self._notify("merged", done.id, done.into)
         return {"into": done.into}
 
     def unmerge(self, request: Json) -> Json:
         done = self.rows.unmerge(request["id"])
         if done is None:
-            return {"found": False}
+            self._find(request)
+            raise NotFound(NOT_MERGED.format(request["id"]))
         self._notify("unmerged", done.id, done.into)
-        return {"found": True, "into": done.into}
+        return {"into": done.into}
+
+    def _find(self, request: Json) -> Observation:
+        return resolve.find_observation(self.context.store, request["id"])
+
+    def _not_found(self, request: Json) -> NotFound:
+        return resolve.not_found(self.context.store, OBSERVATION, request["id"])
 
     def _notify(self, what: str, *changed: int | Observation) -> None:
         """A hidden observation cannot be read any more, so it is given itself."""
@@ -145,11 +169,6 @@ class Commands:
             log.action(f"observation.{what}", observation=each.id)
             publish = self.context.notifier.publish
             publish("changed", what=what, id=each.id, project_id=each.project_id)
-
-    def run_import(self, request: bytes) -> Parts:
-        with closing(self.imports.run(json.loads(request))) as answers:
-            for answer in answers:
-                yield json.dumps(answer).encode() + b"\n"
 
     def _remember(self, request: Json) -> Json:
         from aforesaid.worker.extraction import MemoryCommands  # takes long to load
@@ -173,6 +192,10 @@ class Commands:
 
     def _retry(self, request: Json) -> Json:
         count = self.context.store.jobs.requeue_skipped(request["id"], self.context.clock())
+        if request["id"] is not None and not count:
+            raise NotFound(
+                f"There is no failed job {request['id']}. `aforesaid status` lists them."
+            )
         self._run_now()
         return {"requeued": count}
 
@@ -180,7 +203,7 @@ class Commands:
         """What the provider in force did not write is written anew by it."""
         if self.context.choice.fallback:
             # A model's words must not go because its login or package is missing today.
-            return {"requeued": 0, "refused": self.context.choice.why}
+            raise ConfigError(FALLBACK.format(self.context.choice.why))
         again = Again(author=str(self.context.choice.author), **request)
         count = self.context.store.jobs.reprocess(again, self.context.clock())
         self._run_now()
@@ -244,4 +267,13 @@ class Commands:
 
 
 def as_json(command: Command) -> Callable[[bytes], bytes]:
-    return lambda request: json.dumps(command(json.loads(request))).encode()
+    """An error that a command raises is reported to the client, which raises it: see `rpc.order`."""
+
+    def answer(request: bytes) -> bytes:
+        try:
+            found = command(json.loads(request))
+        except AforesaidError as error:
+            found = describe_error(error)
+        return json.dumps(found).encode()
+
+    return answer

@@ -8,16 +8,11 @@ from aforesaid import log
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.dream.run import (
-    DREAM_LOCK_FILE,
     DreamContext,
     DreamResult,
     closed_gate,
-    is_dreaming,
     last_dream_at,
-    last_project_dream_at,
-    lock_dreams,
     run_dream,
-    sessions_counted_since,
 )
 from aforesaid.model.requests import DREAM
 from aforesaid.model.sessions import Project
@@ -43,36 +38,27 @@ class Dreamer:
 
     def run_if_due(self) -> int:
         """Returns how many projects were consolidated. Cheap conditions are checked first."""
-        if (
-            self.context.settings.text("memory.dream") == "off"
-            or not self.context.paths.memory.exists()
-        ):
+        now = self.context.clock()
+        off = self.context.settings.text("memory.dream") == "off"
+        if off or not self.context.paths.memory.exists():
             return 0
-        file = self.context.paths.memory / DREAM_LOCK_FILE
-        last, now = last_dream_at(file), self.context.clock()
-        dreaming = is_dreaming(file)
-        if closed_gate(now, last=last, checked=self._checked, dreaming=dreaming) is not None:
+        if closed_gate(now, checked=self._checked) is not None:
             return 0
         self._checked = now
-        due = [
-            project for project in self.context.store.projects.all() if self._is_due(project, now)
-        ]
-        return self._dream_of(due) if due else 0
+        due = [each for each in self.context.store.projects.all() if self._is_due(each, now)]
+        if due:
+            self.before()
+        return sum(map(self._dream_of, due))
 
     def run_on_request(self, request: Json) -> Json:
         """`dir`, `dry_run`, and `project` if it is known. The gates are for dreams that nobody asked for;
-        only one at a time there is of either, as one may ask a model for minutes. It puts off no
-        dream of another project."""
+        only one at a time there is of either, as one may ask a model for minutes."""
         memories = self.memories(request["dir"])
         project = request.get("project") or self.context.store.projects.find_at(request["dir"])
-        try:
-            if not request["dry_run"]:
-                self.before()
-            with lock_dreams(memories) as held:
-                around = self._around(memories, project)
-                result = run_dream(memories, around, dry_run=request["dry_run"], held=held)
-        except MemoryRefused as error:
-            return {"refused": str(error)}
+        if not request["dry_run"]:
+            self.before()
+        around = self._around(memories, project)
+        result = run_dream(memories, around, dry_run=request["dry_run"])
         if not request["dry_run"]:
             self._publish(project, result)
             if project is not None:
@@ -80,42 +66,32 @@ class Dreamer:
         return result_json(result)
 
     def _is_due(self, project: Project, now: int) -> bool:
-        """By its own last dream. Git is asked which folder is its own, so only where there was work."""
-        if self._closed_gate(project, None, now) is not None:
+        """Git is asked which folder is its own, so only where there was work."""
+        if closed_gate(now, sessions=self._sessions(project, None)) is not None:
             return False
         if self.context.store.projects.find_at(project.root) not in (None, project.id):
             return False  # another project is there now
         memories = self.memories(project.root)
-        last = last_project_dream_at(memories.places)
-        if self._closed_gate(project, last, now) is not None:
+        last = last_dream_at(memories.places, now)
+        if closed_gate(now, last=last, sessions=self._sessions(project, last)) is not None:
             return False
         ours = sum(each.is_ours for each in memories.all().memories)
         return closed_gate(now, memories=ours) is None
 
-    def _closed_gate(self, project: Project, last: int | None, now: int) -> str | None:
-        since = sessions_counted_since(now, last)
-        sessions = self.context.store.sessions.count_since(project.id, since)
-        return closed_gate(now, last=last, sessions=sessions)
+    def _sessions(self, project: Project, since: int | None) -> int:
+        return self.context.store.sessions.count_since(project.id, since or 0)
 
-    def _dream_of(self, projects: list[Project]) -> int:
-        first = self.memories(projects[0].root)
-        self.before()
+    def _dream_of(self, project: Project) -> bool:
+        memories = self.memories(project.root)
         try:
-            with lock_dreams(first) as held:
-                done = True
-                for project in projects:
-                    memories = self.memories(project.root)
-                    result = run_dream(memories, self._around(memories, project.id), held=held)
-                    log.action("dream.ended", project=project.id, completed=result.completed)
-                    self._publish(project.id, result)
-                    done = done and result.completed
-                    self.context.changed.add(project.id)
-                if done:
-                    held.done(self.context.clock())
+            result = run_dream(memories, self._around(memories, project.id))
         except MemoryRefused as error:
             log.action("dream.refused", why=log.cause(error))
-            return 0
-        return len(projects)
+            return False
+        log.action("dream.ended", project=project.id, completed=result.completed)
+        self._publish(project.id, result)
+        self.context.changed.add(project.id)
+        return True
 
     def _publish(self, project_id: int | None, dream: DreamResult) -> None:
         self.context.notifier.publish(

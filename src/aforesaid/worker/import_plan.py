@@ -12,7 +12,6 @@ from aforesaid.agents.registry import AGENTS
 from aforesaid.clock import DAY, Clock
 from aforesaid.errors import NotFound, StoreMissing
 from aforesaid.model.events import Tally, TranscriptFile
-from aforesaid.model.requests import Spent, Written
 from aforesaid.model.sessions import ACTIVE
 from aforesaid.repository import identify
 from aforesaid.store.store import Store
@@ -105,17 +104,14 @@ def plan(
         gained = gain(before, before | tallies(scratch, chosen))
         style = choice.style or Style(home.settings.text("synthesis.verbosity"))
         budget = home.settings.number("synthesis.request_tokens")
-        period = (0, clock() + 1)
         estimated = estimate(
             scratch,
             AGENTS,
             jobs,
             style,
             budget,
-            choice.without_model(),
-            by_rules=choice.model is None,
-            past=live.requests.written(*period) if live else Written(0, 0, 0),
-            spent=live.requests.spent(*period) if live else Spent("", 0, 0, 0, 0, 0, 0),
+            rules=choice.without_model() if choice.model is None else None,
+            ledger=live.requests if live else None,
         )
         return Plan(gained, faulty, estimated)
 
@@ -209,7 +205,7 @@ def _place(store: Store | None, directory: str) -> Place:
     known = store.projects.find_at(directory, repository) if store is not None else None
     if store is not None and known is not None:
         return f"project {known}", store.projects.get(known).name
-    return repository.identities[0].value, repository.name
+    return repository.identities[0].identity, repository.name
 
 
 def _list(names: list[str]) -> str:

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Protocol
 
 from aforesaid import log, wiring
 from aforesaid.agents.registry import AGENTS
 from aforesaid.backups.repository import FULL
-from aforesaid.clock import DAY, MINUTE, Clock
+from aforesaid.clock import DAY, MINUTE
 from aforesaid.errors import StoreError
-from aforesaid.model.events import Healed
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
 from aforesaid.worker import health
@@ -28,13 +26,8 @@ REASONS_KEPT, MOST_REASONS = 90 * DAY, 10_000  # why they could not
 BRIEF_SECONDS = 90 * DAY_SECONDS  # of a directory that nobody works in
 SESSION_SECONDS = 30 * DAY_SECONDS  # a session that is resumed after that gets a new file
 AT_ONCE = 200  # events in a transaction
-AGE_OUT_SECONDS = 3600.0
 KEPT_BACKUPS = 2
 FULL_STORE = ("disk is full", "disk I/O error")  # SQLite's words; the second: the log cannot grow
-
-
-class SessionReader(Protocol):
-    def session(self, agent: str, ref: str) -> Healed: ...
 
 
 class Housekeeper:
@@ -43,7 +36,6 @@ class Housekeeper:
     def __init__(self, context: Context) -> None:
         self.context, self._rows = context, context.store.maintenance
         self._backups = wiring.backup_repository(context.home, context.clock)
-        self._next_aging = 0.0
         self.room = self._measure()
 
     def run(self) -> None:
@@ -84,11 +76,7 @@ class Housekeeper:
             self.make_room()
 
     def age_out(self) -> None:
-        """Removes the content of old events, as `retention.days` says, once an hour. What is remembered of
-        them stays."""
-        if time.monotonic() < self._next_aging:
-            return
-        self._next_aging = time.monotonic() + AGE_OUT_SECONDS
+        """Removes the content of old events, as `retention.days` says. What is remembered of them stays."""
         days, go_on = self.context.settings.number("retention.days"), self.context.go_on
         before, count = self.context.clock() - days * DAY, 0
         while days and go_on() and (freed := self._rows.age_out(before, AT_ONCE)).rows:
@@ -153,18 +141,6 @@ def sweep_session_files(paths: Paths, store: Store) -> None:
         known = not agent or store.sessions.find(agent, ref) is not None
         if not known or file.stat().st_mtime < oldest:
             _unlink(file)
-
-
-def interrupt_stale(store: Store, reader: SessionReader, clock: Clock) -> None:
-    """Ends sessions that were silent for a day, after reading the rest of their transcripts."""
-    now = clock()
-    stale = store.sessions.stale(now - DAY)
-    for session in stale:
-        reader.session(session.agent, session.ref)
-    # No others: one that was imported meanwhile has not been read.
-    read = frozenset(session.id for session in stale)
-    if interrupted := store.sessions.interrupt_stale(now - DAY, now, read):
-        log.action("session.interrupted", count=interrupted)
 
 
 def _remove_older(folder: Path, seconds: float, pattern: str = "*") -> int:

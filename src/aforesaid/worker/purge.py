@@ -47,6 +47,7 @@ from aforesaid.worker.spool import entries
 Json = dict[str, Any]
 SPOOL_SECONDS, PAUSE = 60.0, 0.05
 INDEXED = 64  # rows in a step
+BUSY = "Another purge is running. Try again when it has finished."
 STOPPED = "The erasure stopped ({}; see `aforesaid worker logs`)."
 UNREADABLE = (
     "An erasure was not finished; its order cannot be read. Erase it again with `aforesaid purge`."
@@ -174,17 +175,16 @@ class Purger:
 
     def begin(self, request: Json) -> Json:
         """`wanted`, `dry_run`. Returns the name to ask with; the same request twice is one purge."""
-        try:
-            wanted = read(request["wanted"])
-            self._filter(Plan(wanted, self.context.clock()))
-        except AforesaidError as error:
-            return {"refused": str(error)}
+        wanted = read(request["wanted"])
+        self._filter(Plan(wanted, self.context.clock()))
         with self._lock:
             dry = bool(request["dry_run"])
             first = self._run if self.at_work() else None if dry else self._resume_left()
             if first is not None:
                 same = (first.plan.wanted, first.dry) == (wanted, dry)
-                return {"name": first.name} if same else {"busy": True}
+                if not same:
+                    raise AforesaidError(BUSY)
+                return {"name": first.name}
             plan = Plan(wanted, self.context.clock(), places=self._find_places(wanted))
             if not dry:
                 plan.save(self.context.paths)

@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 
 from aforesaid import __version__, clock, wiring
 from aforesaid.english import count
-from aforesaid.errors import AforesaidError, NotFound
+from aforesaid.errors import Misused, NotFound
 from aforesaid.freshness import CHANGED, GONE, UNCHANGED
 from aforesaid.memory.curation import memory_json
 from aforesaid.memory.ranking import RankedMemory, likely_matches, rank_memories
 from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
-from aforesaid.parameters import Misused
 from aforesaid.recall import lookup, render, resolve
 from aforesaid.recall.excerpts import BETWEEN, without_marks
 from aforesaid.recall.results import HitDetails, describe_reasons, short_id
@@ -57,13 +56,7 @@ class Reader(NamedTuple):
 
 
 def answer(request: Json, reader: Reader) -> Json:
-    """`value`, or `misused` or `error` and its `kind`."""
-    try:
-        return {"value": QUERIES[request["name"]](reader, **request["values"])}
-    except Misused as error:
-        return {"misused": str(error)}
-    except AforesaidError as error:
-        return {"error": str(error), "kind": type(error).__name__}
+    return {"value": QUERIES[request["name"]](reader, **request["values"])}
 
 
 def answer_in_worker(request: Json, context: Context, status: Callable[[], Json]) -> Json:
@@ -91,36 +84,8 @@ def answer_here(request: Json) -> Json:
     return value
 
 
-def search(
-    reader: Reader,
-    *,
-    text: str,
-    level: str,
-    limit: int,
-    project: str | None,
-    everywhere: bool,
-    session: str | None,
-    files: list[str],
-    **given: Any,
-) -> Json:
-    store, here = reader.store, reader.here
-    found = resolve.find_session(store, session) if session else None
-    if found:
-        where: int | None = found.project_id
-    elif project:
-        where = resolve.find_project(store, project, here).id
-    else:
-        where = None if everywhere else reader.current_project()
-    filters = Filters(
-        where,
-        types=tuple(given["types"]),
-        concepts=tuple(given["concepts"]),
-        files=tuple(resolve.file_name(store, where, file, here) for file in files),
-        agent=given["agent"],
-        session_id=found.id if found else None,
-        since=given["since"],
-        until=given["until"],
-    )
+def search(reader: Reader, *, text: str, level: str, limit: int, **given: Any) -> Json:
+    store, filters = reader.store, _filters(reader, **given)
     query = Query(text, filters, level, limit)
     if option := query.in_vain:  # filters that can never match
         raise Misused(
@@ -141,9 +106,32 @@ def search(
         "total": result.total,
         "complete": result.complete,
         "weak": result.weak,
-        "everywhere": where is None,
+        "everywhere": filters.project_id is None,
         "hints": list(_explain_nothing(store, query)) if nothing else [],
     }
+
+
+def _filters(
+    reader: Reader, *, project: str | None, everywhere: bool, session: str | None, **given: Any
+) -> Filters:
+    store, here = reader.store, reader.here
+    found = resolve.find_session(store, session) if session else None
+    if found:
+        where: int | None = found.project_id
+    elif project:
+        where = resolve.find_project(store, project, here).id
+    else:
+        where = None if everywhere else reader.current_project()
+    return Filters(
+        where,
+        types=tuple(given["types"]),
+        concepts=tuple(given["concepts"]),
+        files=tuple(resolve.file_name(store, where, file, here) for file in given["files"]),
+        agent=given["agent"],
+        session_id=found.id if found else None,
+        since=given["since"],
+        until=given["until"],
+    )
 
 
 def _matching_memories(reader: Reader, query: Query) -> list[RankedMemory]:
@@ -282,32 +270,35 @@ def files(reader: Reader, *, path: str | None, project: str | None, limit: int) 
     return {"path": file, "observations": found}
 
 
-def show(reader: Reader, *, what: str, level: str, whole: bool) -> Json:
-    """`observation`, `session` or the `text` of a thing. `whole`: not only the text of an observation."""
+def show(reader: Reader, *, what: str, level: str) -> Json:
+    """The `text` of a thing; `json`: all fields of a whole observation or session, else the text, too."""
     store = reader.store
     kind, number = resolve.parse_id(store, what)
     thing = resolve.find_thing(store, kind, number)
     project = store.projects.get(thing.project_id).name
+    session = store.sessions.get(thing.session_id)
     about = [f"project {project}"]
-    if (session := store.sessions.get(thing.session_id)) is not None:
-        about.append(f"session {short_id(store, session.ref)}")
-    if (observation := thing.observation) and whole:
+    about += [f"session {short_id(store, session.ref)}"] if session else []
+    text = render.render_item(store, kind, number, level)
+    value: Json = {"kind": kind, "id": number, "level": level, "text": text}
+    if level == render.FULL and (observation := thing.observation):
+        draft, fresh = observation.draft, HitDetails(store).freshness_of(observation)
         about += [f"prompt {prompt}"] if (prompt := observation.prompt_number) else []
         about += [f"written by {Author(observation.provider, observation.model)}"]
+        about += [f"from sub-agent {draft.subagent_type}"] if draft.subagent_type else []
         about += [render.describe_provenance(observation)]
-        about += [f"at commit {commit[:8]}"] if (commit := observation.draft.revision) else []
-        fresh = HitDetails(store).freshness_of(observation)
+        about += [f"at commit {draft.revision[:8]}"] if draft.revision else []
+        about += [f"its files: {files}"] if (files := str(fresh)) else []
         value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
-        return {"observation": value, "about": about, "files": str(fresh)}
-    if kind == SESSION and session is not None and level == render.FULL:
+    elif level == render.FULL and kind == SESSION and session:
         value = asdict(session) | {
             "prompts": [asdict(each) for each in store.sessions.prompts(session.id)],
             "observations": [asdict(each) for each in store.observations.for_session(session.id)],
             "summaries": [asdict(each) for each in store.summaries.for_session(session.id)],
         }
-        return {"session": value, "project": project}
-    text = render.render_item(store, kind, number, level)
-    return {"text": {"kind": kind, "id": number, "level": level, "text": text}, "about": about}
+        text = render.render_turns(store, session)
+        about += [session.status]
+    return {"json": value, "text": text, "about": about}
 
 
 def sessions(reader: Reader, *, everywhere: bool, limit: int) -> Json:

@@ -28,7 +28,6 @@ from aforesaid.model.events import (
     TranscriptEvent,
     TranscriptFile,
 )
-from aforesaid.worker import maintenance
 from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
 from aforesaid.worker.health import has_captures
 from aforesaid.worker.ingest import is_boring
@@ -39,7 +38,6 @@ Json = dict[str, Any]
 ENOUGH_EVENTS, MOST_EVENTS = 200, 1_000
 MOST_BYTES = 16 * 1024 * 1024
 YOUNG = SECOND // 2  # the hook of an event that is no older may still be under way
-PREVIOUS = 5  # sessions of a project that are looked at when a new one begins
 COARSE = 2 * SECOND  # file times may lag behind the clock
 LOOK = ""  # stands for a session in the marks: when all transcripts were looked at last
 # Until a transcript is read to its end, no job of its session begins: a turn would be processed in pieces, or
@@ -54,10 +52,6 @@ PAUSE_SECONDS = 0.05  # between two steps, for whoever waits for the store or fo
 BREATH, LONGEST_WAY = 0.01, 2.0  # seconds
 
 
-def always() -> bool:
-    return True
-
-
 @dataclass(slots=True)
 class Reconciler:
     """`importing`: `import_session` lets the jobs begin. `replay_since`: events since then may have been lost
@@ -69,51 +63,38 @@ class Reconciler:
     replay_since: int | None = None
     _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path
     _faulty: set[str] = field(default_factory=set)
-    _look: Iterator[Healed] | None = None
 
     def has_transcript(self, agent: str, ref: str) -> bool:
         """Whether the file that the hooks named exists. Fast: looks nowhere else."""
         known = self.context.store.events.transcript_path(agent, ref) is not None
         return known and self._file(agent, ref) is not None
 
-    def session(self, agent: str, ref: str, go_on: Callable[[], bool] = always) -> Healed:
-        """Adds what its transcript has since the last time, while `go_on` allows between two parts."""
-        file = self._file(agent, ref)
-        total = NOTHING
-        if file is not None:
-            for part in self.file(self.context.agents[agent], file):
-                total = _sum(total, part)
-                if not go_on():
-                    break
+    def session(self, agent: str, ref: str) -> Healed:
+        """Adds what its transcript has since the last time, while the worker goes on."""
+        file, total = self._file(agent, ref), NOTHING
+        for part in self.file(self.context.agents[agent], file) if file else ():
+            total = Healed(total.added + part.added, total.turns + part.turns)
+            if not self.context.go_on():
+                break
         return total
 
     def is_faulty(self, file: TranscriptFile) -> bool:
         """Whether something in it could not be read."""
         return file.path in self._faulty
 
-    def before(self, agent: str, ref: str, go_on: Callable[[], bool] = always) -> Healed:
-        """The latest sessions of a session's project, without itself."""
-        sessions, total = self.context.store.sessions, NOTHING
-        current = sessions.find(agent, ref)
-        for other in sessions.recent(current.project_id, PREVIOUS) if current else ():
-            if (other.agent, other.ref) != (agent, ref) and go_on():
-                total = _sum(total, self.session(other.agent, other.ref, go_on))
-        return total
+    def interrupt_stale(self) -> None:
+        """Ends sessions that were silent for a day, after reading the rest of their transcripts."""
+        sessions, now = self.context.store.sessions, self.context.clock()
+        stale = sessions.stale(now - DAY)
+        for session in stale:
+            self.session(session.agent, session.ref)
+        # No others: one that was imported meanwhile has not been read.
+        read = frozenset(session.id for session in stale)
+        if self.context.go_on() and (interrupted := sessions.interrupt_stale(now - DAY, now, read)):
+            log.action("session.interrupted", count=interrupted)
 
-    def recent(self, seconds: float, go_on: Callable[[], bool] = always) -> tuple[Healed, bool]:
-        """All transcripts that were written to since the last look, newest first, for some `seconds`. Returns
-        what was added, and whether that was all; if not, the next call continues."""
-        end = time.monotonic() + seconds
-        total = NOTHING
-        look, self._look = self._look or self._everything(), None
-        for part in look:
-            total = _sum(total, part)
-            if time.monotonic() >= end or not go_on():
-                self._look = look
-                return total, False
-        return total, True
-
-    def _everything(self) -> Iterator[Healed]:
+    def look(self) -> Iterator[Healed]:
+        """Adds what all transcripts have that were written to since the last look, newest first."""
         events = self.context.store.events
         for agent in self.context.agents.values():
             began = self.context.clock()
@@ -251,10 +232,6 @@ class Reconciler:
         return TranscriptFile(path, ref, session.project_dir, status.st_size, modified)
 
 
-def _sum(one: Healed, other: Healed) -> Healed:
-    return Healed(one.added + other.added, one.turns + other.turns)
-
-
 class Selected(NamedTuple):
     """A transcript, and the agent that wrote it."""
 
@@ -270,7 +247,7 @@ def import_session(reconciler: Reconciler, selected: Selected) -> Iterator[Heale
     """All of a session, and its end if it was silent for long. Then its jobs may begin."""
     context, file = reconciler.context, selected.file
     yield from reconciler.file(context.agents[selected.agent], file)
-    maintenance.interrupt_stale(context.store, reconciler, context.clock)
+    reconciler.interrupt_stale()
     context.store.jobs.release_held(selected.agent, file.session, context.clock())
 
 
@@ -289,8 +266,9 @@ class _Import:
 
 
 class TranscriptThread(Loop):
-    """Reads transcripts when a turn has ended, a session begins, or everything is to be looked at; otherwise
-    imports those that a command has selected. Imports that are over are kept, to report how they went."""
+    """Reads a transcript when a turn of it has ended, and all that have changed when a session begins and
+    every hour; otherwise imports those that a command has selected. Imports that are over are kept, to report
+    how they went."""
 
     name = "healing"
 
@@ -306,24 +284,25 @@ class TranscriptThread(Loop):
         self._reconciler, self._importer = reconciler, importer or reconciler
         self._on_healed, self._on_looked = on_healed, on_looked
         self._ended: dict[SessionRef, float] = {}  # and when to look
-        self._begun: set[SessionRef] = set()
         self._imports: dict[str, _Import] = {}  # by name
-        self._look_wanted = self._looking = False  # one that is wanted during a look is another
+        self._look: Iterator[Healed] | None = None
+        self._look_wanted = False  # one that is wanted during a look is another
         self._looked = threading.Event()
         self._settled = threading.Event()  # no turn that has just ended waits for its look
         self._settled.set()
 
     def after(self, ingested: Ingested) -> None:
-        """Schedules a look at the sessions that began, or whose turn ended."""
+        """Schedules a look at the sessions whose turn ended, and at all if one began: the one before it may
+        have been killed."""
         ended = [ref for ref in ingested.ended if self._reconciler.has_transcript(*ref)]
-        if not ended and not ingested.begun:
-            return
         with self._lock:
             self._ended |= dict.fromkeys(ended, time.monotonic() + SETTLE_SECONDS)
             if ended:
                 self._settled.clear()
-            self._begun |= ingested.begun
-        self._wake.set()
+        if ingested.begun:
+            self._look_wanted = True
+        if ended or ingested.begun:
+            self._wake.set()
 
     def look(self) -> None:
         """At everything, when there is time."""
@@ -369,8 +348,7 @@ class TranscriptThread(Loop):
         return {"done": sum(each.place for each in waiting), "sessions": sessions}
 
     def idle(self) -> bool:
-        looking = self._looking or self._look_wanted
-        busy = self._ended or self._begun or looking or self._waiting_imports()
+        busy = self._ended or self._look or self._look_wanted or self._waiting_imports()
         return self._looked.is_set() and not busy
 
     def stop(self) -> None:
@@ -380,34 +358,38 @@ class TranscriptThread(Loop):
 
     def turn(self) -> float | None:
         """Does what is due. Returns the seconds until the next; None if there is none."""
-        go_on = self.context.go_on
         for ref in [ref for ref, due in list(self._ended.items()) if due <= time.monotonic()]:
             due = self._ended[ref]
-            self._report(self._reconciler.session(*ref, go_on).added)
+            self._report(self._reconciler.session(*ref).added)
             with self._lock:
                 if self._ended[ref] == due:  # else another turn of it has ended meanwhile
                     del self._ended[ref]
                 if not self._ended:
                     self._settled.set()
-        for ref in list(self._begun):
-            self._report(self._reconciler.before(*ref, go_on).added)
-            with self._lock:
-                self._begun.discard(ref)
-        if (self._looking or self._look_wanted) and go_on():
-            if not self._looking:
-                self._looking, self._look_wanted = True, False
-            healed, over = self._reconciler.recent(STEP_SECONDS, go_on)
-            self._report(healed.added)
-            if not over:
-                return PAUSE_SECONDS
-            self._on_looked()
-            self._looking = False
-            self._looked.set()
+        if self._look or self._look_wanted:
+            self._continue_look()
         else:
-            self._report(self._import(go_on))
-        if self._look_wanted or self._waiting_imports():
+            self._import()
+        if self._look or self._look_wanted or self._waiting_imports():
             return PAUSE_SECONDS
         return max(0.0, min(self._ended.values()) - time.monotonic()) if self._ended else None
+
+    def _continue_look(self) -> None:
+        """For a moment. One that fails is begun again."""
+        if self._look is None:
+            self._look, self._look_wanted = self._reconciler.look(), False
+        end = time.monotonic() + STEP_SECONDS
+        try:
+            for part in self._look:
+                self._report(part.added)
+                if time.monotonic() >= end or not self.context.go_on():
+                    return
+            self._on_looked()
+        except Exception:
+            self._look, self._look_wanted = None, True
+            raise
+        self._look = None
+        self._looked.set()
 
     def _report(self, added: int) -> None:
         if added:
@@ -416,25 +398,24 @@ class TranscriptThread(Loop):
     def _waiting_imports(self) -> list[_Import]:
         return [each for each in list(self._imports.values()) if not each.over]
 
-    def _import(self, go_on: Callable[[], bool]) -> int:
-        """For a moment, at least one session. Returns how many events were added."""
-        end, added = time.monotonic() + STEP_SECONDS, 0
+    def _import(self) -> None:
+        """For a moment, at least one session."""
+        end = time.monotonic() + STEP_SECONDS
         for each in self._waiting_imports():
             while not each.over:
                 selected = each.selected[each.place]
                 for part in import_session(self._importer, selected):
-                    added += part.added
+                    self._report(part.added)
                     each.events += part.added
                     self._yield()
-                    if not go_on():
-                        return added
+                    if not self.context.go_on():
+                        return
                 if self._importer.is_faulty(selected.file):
                     each.faulty.append(selected.file.path)
                 each.place += 1
                 if time.monotonic() >= end:
-                    return added
+                    return
             log.action("backfill.ended", sessions=len(each.selected), faulty=len(each.faulty))
-        return added
 
     def _yield(self) -> None:
         """To other threads, and to captures until they are stored."""

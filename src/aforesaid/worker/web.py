@@ -130,13 +130,13 @@ class Web:
     def open(self, request: Json) -> Json:
         """`view`. Returns a link to it that can be used once."""
         if self._context.settings.text("web.start") == "off":
-            return {"refused": OFF}
+            raise AforesaidError(OFF)
         try:
             server = self._serve()
-        except (AforesaidError, OSError) as error:
-            return {"refused": str(error)}
+        except OSError as error:
+            raise AforesaidError(str(error)) from None
         except ImportError as error:
-            return {"refused": MISSING.format(error)}
+            raise AforesaidError(MISSING.format(error)) from None
         return {"link": server.authenticator.create_link(request["view"]), "port": server.port}
 
     def is_wanted(self) -> bool:

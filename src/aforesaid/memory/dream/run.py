@@ -6,8 +6,8 @@ it. If a memory is edited meanwhile, the dream is planned again, with the same a
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -42,18 +42,19 @@ from aforesaid.memory.dream.rules import (
     retire_replaced,
     set_updated,
 )
+from aforesaid.memory.files import write_file
 from aforesaid.memory.folders import Places
 from aforesaid.memory.history import unified_diff
 from aforesaid.memory.replies import Unusable
 from aforesaid.model.memories import OF_PROJECT, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, StoredReply
-from aforesaid.paths import PRIVATE_FILE, private_dir
+from aforesaid.paths import private_dir
 
 INTERVAL = DAY  # between two dreams
 THROTTLE = 10 * MINUTE  # between two checks, as a check reads the disk
 MIN_SESSIONS = 5  # since the last dream
 MIN_MEMORIES = 10
-DREAM_LOCK_FILE = ".dream"  # its modification time is that of the last completed dream
+DREAM_LOCK_FILE = ".dream"
 DREAM_TIMES_FOLDER = ".dreams"  # per project, by their modification times
 CHANGE_REASON = "dream"
 WRITE_ATTEMPTS = 3  # while somebody edits
@@ -68,100 +69,52 @@ def closed_gate(
     checked: int | None = None,
     sessions: int | None = None,
     memories: int | None = None,
-    dreaming: bool = False,
 ) -> str | None:
     """The reason why no dream may run now, or None. `last`: the last completed dream; `checked`: the last
-    check; None for never. `sessions` since the last dream and `memories`: None if not counted, then not
-    judged. `dreaming`: a dream is running.
-
-    A time far in the future was written under a wrong clock: it must not close a gate for years.
-    """
-    if last is not None and abs(now - last) < INTERVAL:
+    check; `sessions` since the last dream; `memories`. What is None is not judged. The lock is the last
+    gate."""
+    if last is not None and now - last < INTERVAL:
         return f"the last dream was {age(last, now=now)} ago, and a day is between two"
-    if checked is not None and abs(now - checked) < THROTTLE:
+    if checked is not None and 0 <= now - checked < THROTTLE:
         return (
             f"it was checked {age(checked, now=now)} ago, and {THROTTLE // MINUTE} min are between"
         )
     if sessions is not None and sessions < MIN_SESSIONS:
         return f"{count(sessions, 'session')} since the last dream, and {MIN_SESSIONS} are needed"
-    if dreaming:
-        return "another dream is under way"
     if memories is not None and memories < MIN_MEMORIES:
         return f"{count(memories, 'memory')}, and {MIN_MEMORIES} are needed"
     return None
 
 
-def sessions_counted_since(now: int, last: int | None) -> int:
-    """A time in the future was written under a wrong clock and is ignored."""
-    return 0 if last is None or last > now else last
-
-
-class DreamLock(AbstractContextManager["DreamLock"]):
-    """Released on exit, or when the process ends. Only `done` records that the dream was completed."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def done(self, now: int) -> None:
-        _set_time(self._descriptor, now)
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._descriptor)
-
-
-def acquire_dream_lock(path: Path) -> DreamLock | None:
-    """None while another process dreams. The folder has to exist."""
-    is_new = not path.exists()
-    descriptor = locks.acquire(path, timeout=0)
+@contextmanager
+def lock_dreams(root: Path) -> Iterator[None]:
+    """One lock for all projects, as a model may be asked for minutes. Raises MemoryRefused while another
+    process dreams."""
+    descriptor = locks.acquire(private_dir(root) / DREAM_LOCK_FILE, timeout=0)
     if descriptor is None:
-        return None
-    if is_new:
-        _set_time(descriptor, 0)
-    return DreamLock(descriptor)
+        raise MemoryRefused("Another dream is under way. Try again when it is done.")
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
-def lock_dreams(memories: Memories) -> DreamLock:
-    """One lock for all projects. Raises MemoryRefused."""
-    root = private_dir(memories.places.root)
-    if held := acquire_dream_lock(root / DREAM_LOCK_FILE):
-        return held
-    raise MemoryRefused("Another dream is under way. Try again when it is done.")
-
-
-def last_dream_at(path: Path) -> int | None:
-    """When the last dream was completed."""
+def last_dream_at(places: Places, now: int) -> int | None:
+    """When the last dream of the project was completed. A time in the future was written under a wrong
+    clock: it must not prevent dreams for years."""
     with suppress(OSError):
-        return path.stat(follow_symlinks=False).st_mtime_ns // 1_000_000 or None
+        at = _time_file(places).stat(follow_symlinks=False).st_mtime_ns // 1_000_000
+        return at if at <= now else None
     return None
 
 
-def is_dreaming(path: Path) -> bool:
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        with os.fdopen(descriptor, "rb") as file:
-            return locks.is_locked(file.fileno())
-    return False
+def record_dream(places: Places, now: int) -> None:
+    write_file(_time_file(places), b"")
+    os.utime(_time_file(places), ns=(now * 1_000_000, now * 1_000_000))
 
 
-def last_project_dream_at(places: Places) -> int | None:
-    return last_dream_at(_project_file(places))
-
-
-def record_project_dream(places: Places, now: int) -> None:
-    """The caller holds the lock."""
-    path = _project_file(places)
-    private_dir(path.parent)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    with os.fdopen(os.open(path, flags, PRIVATE_FILE), "wb") as file:
-        _set_time(file.fileno(), now)
-
-
-def _project_file(places: Places) -> Path:
+def _time_file(places: Places) -> Path:
     return places.root / DREAM_TIMES_FOLDER / places.project.path.name
-
-
-def _set_time(descriptor: int, now: int) -> None:
-    os.utime(descriptor, ns=(now * 1_000_000, now * 1_000_000))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +147,17 @@ class DreamResult:
     @property
     def diff(self) -> str:
         """Of the files, as git shows it."""
-        after = {path: None if text is None else text.encode() for path, text in self.after.items()}
-        return unified_diff({path: text.encode() for path, text in self.before.items()}, after)
+
+        def content(text: str | None) -> bytes | None:
+            return None if text is None else text.encode()
+
+        paths = {*self.before, *self.after}
+        return unified_diff(
+            {
+                each: (content(self.before.get(each)), content(self.after.get(each)))
+                for each in paths
+            }
+        )
 
     @property
     def lines(self) -> list[str]:
@@ -204,21 +166,17 @@ class DreamResult:
         return [*describe_operations(self.operations), *refused, *self.noticed]
 
 
-def run_dream(
-    memories: Memories,
-    around: DreamContext,
-    *,
-    dry_run: bool = False,
-    held: DreamLock | None = None,
-) -> DreamResult:
-    """`held`: the lock, if the caller has it and records the completion. Raises MemoryRefused while another
-    dream runs. `dry_run` changes nothing, but takes the lock and asks the model."""
-    if held is None:
-        with lock_dreams(memories) as mine:
-            result = run_dream(memories, around, dry_run=dry_run, held=mine)
-            if result.completed and not dry_run:
-                mine.done(memories.clock())
-            return result
+def run_dream(memories: Memories, around: DreamContext, *, dry_run: bool = False) -> DreamResult:
+    """Raises MemoryRefused while another dream runs. `dry_run` changes nothing, but takes the
+    lock and asks the model."""
+    with lock_dreams(memories.places.root):
+        result = _dream(memories, around, dry_run=dry_run)
+        if result.completed and not dry_run:
+            record_dream(memories.places, memories.clock())
+        return result
+
+
+def _dream(memories: Memories, around: DreamContext, *, dry_run: bool) -> DreamResult:
     answer: _Answer | None = None
     result = DreamResult(given_up="memories were edited again and again", completed=False)
     for _ in range(WRITE_ATTEMPTS):
@@ -246,10 +204,7 @@ def run_dream(
     given_up = result.given_up is not None
     log.action("memory.dreamed", memories=len(plan.read), **counts, given_up=given_up)
     completed = result.completed and not answer.retry
-    result = replace(result, unanswered=answer.unanswered, completed=completed)
-    if completed and not dry_run:
-        record_project_dream(memories.places, memories.clock())
-    return result
+    return replace(result, unanswered=answer.unanswered, completed=completed)
 
 
 def undo_last_dream(memories: Memories, *, force: bool = False) -> UndoResult:

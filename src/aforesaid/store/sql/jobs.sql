@@ -147,11 +147,6 @@ SELECT count(*) FROM jobs WHERE session_id = :session_id AND state = 'pending';
 SELECT id, kind, session_id, prompt_number, state, tries, due_at, last_error FROM jobs
 WHERE state = 'pending' ORDER BY due_at, id LIMIT :limit;
 
--- name: waiting
-SELECT (SELECT count(*) FROM jobs WHERE state = 'pending') AS pending,
-  (SELECT count(*) FROM jobs WHERE state = 'skipped') AS skipped,
-  (SELECT min(created_at) FROM jobs WHERE state = 'pending') AS oldest_at;
-
 -- name: counts
 SELECT
   (SELECT count(*) FROM jobs WHERE state = 'pending') AS pending,

@@ -12,20 +12,21 @@ FROM projects AS p ORDER BY last_at DESC, p.id DESC;
 -- Those that something happened in within a time.
 -- name: sessions_of_project
 SELECT * FROM sessions
-WHERE project_id = :project_id AND last_event_at >= :since AND (last_event_at, id) < (:at, :id)
-  AND started_at < :until AND (:status IS NULL OR status = :status) AND (:agent IS NULL OR agent = :agent)
+WHERE project_id = :project_id AND last_event_at >= coalesce(:since, 0) AND (last_event_at, id) < (:at, :id)
+  AND (:until IS NULL OR started_at < :until)
+  AND (:status IS NULL OR status = :status) AND (:agent IS NULL OR agent = :agent)
 ORDER BY last_event_at DESC, id DESC LIMIT :limit;
 
 -- name: sessions_of_status
 SELECT * FROM sessions
-WHERE status = :status AND last_event_at >= :since AND (last_event_at, id) < (:at, :id)
-  AND started_at < :until AND (:agent IS NULL OR agent = :agent)
+WHERE status = :status AND last_event_at >= coalesce(:since, 0) AND (last_event_at, id) < (:at, :id)
+  AND (:until IS NULL OR started_at < :until) AND (:agent IS NULL OR agent = :agent)
 ORDER BY last_event_at DESC, id DESC LIMIT :limit;
 
 -- name: sessions_anywhere
 SELECT * FROM sessions
-WHERE last_event_at >= :since AND (last_event_at, id) < (:at, :id)
-  AND started_at < :until AND (:agent IS NULL OR agent = :agent)
+WHERE last_event_at >= coalesce(:since, 0) AND (last_event_at, id) < (:at, :id)
+  AND (:until IS NULL OR started_at < :until) AND (:agent IS NULL OR agent = :agent)
 ORDER BY last_event_at DESC, id DESC LIMIT :limit;
 
 -- name: types_of_sessions

@@ -43,21 +43,6 @@ SELECT o.id FROM observation_concepts AS c CROSS JOIN visible_observations AS o 
 WHERE c.concept = :name AND o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL
 ORDER BY c.observation_id DESC LIMIT :most;
 
--- A file or a concept that everything is about tells little: how many thousands there are, nobody needs to know.
--- name: how_many_share_file
-SELECT count(*) FROM (
-  SELECT DISTINCT o.id FROM observation_files AS f CROSS JOIN visible_observations AS o ON o.id = f.observation_id
-  WHERE f.name = :file AND f.path = :name AND o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL
-  LIMIT :most
-);
-
--- name: how_many_share_concept
-SELECT count(*) FROM (
-  SELECT o.id FROM observation_concepts AS c CROSS JOIN visible_observations AS o ON o.id = c.observation_id
-  WHERE c.concept = :name AND o.project_id = :project_id AND o.id <> :id AND o.repeats IS NULL
-  LIMIT :most
-);
-
 -- What changed the file before what read it, what still holds before what does not, then the newest.
 -- name: on_file
 SELECT o.* FROM visible_observations AS o

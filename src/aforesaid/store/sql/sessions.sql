@@ -44,10 +44,6 @@ WHERE id = :id;
 -- name: one
 SELECT * FROM sessions WHERE id = :id;
 
--- name: newest
-SELECT * FROM sessions WHERE :project_id IS NULL OR project_id = :project_id
-ORDER BY last_event_at DESC, id DESC LIMIT :limit;
-
 -- name: summarized
 SELECT * FROM sessions WHERE project_id = :project_id
   AND EXISTS (SELECT 1 FROM summaries WHERE session_id = sessions.id)

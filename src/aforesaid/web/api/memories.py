@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aforesaid.errors import MemoryRefused
 from aforesaid.memory import curation
 from aforesaid.memory.changes import Memories, undo_change
 from aforesaid.memory.format import RETIRED_REASON
@@ -83,8 +82,6 @@ def add_memory(
     order: Json = {"dir": folder, "agent": "", "session": None, "by": USER, "pin": pin}
     order |= {"text": text, "type": type or None, "name": name or None, "team": False, "files": []}
     answer = backend.order("remember", **order)
-    if why := answer.get("refused"):
-        raise MemoryRefused(why)
     return {"name": answer["name"], "scope": answer["of"], "known": answer["known"]}
 
 
@@ -218,8 +215,6 @@ def run_dream(backend: Backend, *, project: int, dry_run: bool) -> Json:
     once, also in a dry run."""
     folder = directory(common.find_project(backend, project))
     answer = backend.order("dream", dir=folder, project=project, dry_run=dry_run)
-    if why := answer.get("refused"):
-        raise MemoryRefused(why)
     return answer | {"dry_run": dry_run}
 
 

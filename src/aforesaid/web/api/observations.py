@@ -5,24 +5,21 @@ from typing import Any
 
 from aforesaid import freshness
 from aforesaid.model import observations
-from aforesaid.model.observations import Observation, Unusable
+from aforesaid.model.observations import Unusable
 from aforesaid.parameters import Parameter
 from aforesaid.recall import lookup
+from aforesaid.recall.resolve import find_observation
 from aforesaid.recall.results import describe_reasons
 from aforesaid.recall.search import HANDED_OVER
 from aforesaid.text import tokens
 from aforesaid.web.api import common
 from aforesaid.web.api.common import BEFORE, EVENT, FILTERS, OBSERVATION_ROW, PROJECT
 from aforesaid.web.backend import Backend, Json
-from aforesaid.web.endpoint import MAX_ID, TREE, ApiError, endpoint, many, not_found, page_of, shape
+from aforesaid.web.endpoint import MAX_ID, TREE, ApiError, endpoint, many, page_of, shape
 from aforesaid.web.markdown import parse_line
 
 RELATED = 8
 TURN_EVENTS = 50
-EDITED_MEANWHILE = (
-    "#{0} was changed meanwhile and was left as it is. GET /api/observations/{0} has its current text and "
-    "`version`; send your change with that."
-)
 COPIED = (
     *("type", "title", "subtitle", "narrative", "concepts", "files_read", "files_modified"),
     *("doubts", "repeats", "follows", "revision", "subagent_type"),
@@ -67,7 +64,7 @@ def list_observations(backend: Backend, *, before: str | None, limit: int, **giv
 def read_observation(backend: Backend, *, id: int) -> Json:
     """Read an observation with its evidence and related observations."""
     store = backend.store
-    found = _get(backend, id)
+    found = find_observation(backend.store, id)
     draft, fields = found.draft, asdict(found.draft)
     session = store.sessions.get(found.session_id)
     project = store.projects.get(found.project_id)
@@ -131,7 +128,7 @@ def read_observation(backend: Backend, *, id: int) -> Json:
 def edit_observation(backend: Backend, *, id: int, version: str | None, **given: Any) -> Json:
     """Edit an observation. Fields that are left out stay; an empty text or list removes one. An edited
     observation is no longer doubted or replaced."""
-    before = observations.draft_fields(_get(backend, id).draft)
+    before = observations.draft_fields(find_observation(backend.store, id).draft)
     fields = {
         name: list(value) if isinstance(value, tuple) else value or None
         for name, value in given.items()
@@ -142,17 +139,15 @@ def edit_observation(backend: Backend, *, id: int, version: str | None, **given:
     if isinstance(changed, Unusable):
         why = f"The observation was left as it is: {changed.why}."
         raise ApiError(400, "bad_request", why, changed.field)
-    if changed and _order(backend, "edit", id, version=version, **changed).get("meanwhile"):
-        raise ApiError(409, "edited_meanwhile", EDITED_MEANWHILE.format(id))
+    if changed:
+        backend.order("edit", id=id, version=version, **changed)
     return read_observation(backend, id=id)
 
 
 @endpoint("POST", f"{PATH}/unedit", response=OBSERVATION)
 def undo_edit(backend: Backend, *, id: int) -> Json:
     """Undo the last edit. `edits` is how many are left."""
-    _get(backend, id)
-    if not backend.order("unedit", id=id)["found"]:
-        raise not_found(f"#{id} has no edit that could be undone.")
+    backend.order("unedit", id=id)
     return read_observation(backend, id=id)
 
 
@@ -165,8 +160,9 @@ def undo_edit(backend: Backend, *, id: int) -> Json:
 def pin_observation(backend: Backend, *, id: int, pinned: bool) -> Json:
     """Pin an observation, so that it comes first in every brief of its project, or unpin it. A duplicate pins
     the observation it repeats, whose `id` is returned."""
-    _order(backend, "pin", id, pinned=pinned)
-    found = _get(backend, _get(backend, id).draft.repeats or id)
+    backend.order("pin", id=id, pinned=pinned)
+    found = find_observation(backend.store, id)
+    found = find_observation(backend.store, found.draft.repeats or id)
     return {"id": found.id, "pinned": found.pinned}
 
 
@@ -179,24 +175,19 @@ def pin_observation(backend: Backend, *, id: int, pinned: bool) -> Json:
 def confirm_observation(backend: Backend, *, id: int, confirmed: bool) -> Json:
     """Mark an observation that only the web supports as verified, or undo that. A duplicate marks the
     observation it repeats, whose `id` is returned."""
-    answer = _order(backend, "confirm", id, confirmed=confirmed)
-    return {"id": answer["id"], "confirmed": confirmed}
+    return backend.order("confirm", id=id, confirmed=confirmed) | {"confirmed": confirmed}
 
 
 @endpoint("DELETE", PATH, response=shape("id:int title:str? count:int undo:bool"))
 def hide_observation(backend: Backend, *, id: int) -> Json:
     """Hide an observation and its duplicates. Can be undone."""
-    answer = _order(backend, "forget-observation", id)
-    return {"id": id, "title": answer["title"], "count": answer["count"], "undo": True}
+    return {"id": id, "undo": True} | backend.order("forget-observation", id=id)
 
 
 @endpoint("POST", f"{PATH}/restore", response=shape("id:int title:str?"))
 def restore_observation(backend: Backend, *, id: int) -> Json:
     """Restore a hidden observation as it was."""
-    answer = backend.order("restore", id=id)
-    if not answer["found"]:
-        raise not_found(f"#{id} is not hidden. GET /api/hidden lists hidden observations.")
-    return {"id": id, "title": answer["title"]}
+    return {"id": id} | backend.order("restore", id=id)
 
 
 @endpoint(
@@ -229,41 +220,10 @@ def list_hidden(backend: Backend, *, project: int | None, before: str | None, li
 )
 def merge_observation(backend: Backend, *, id: int, into: int) -> Json:
     """Merge an observation into another one as its duplicate. Can be undone."""
-    for number in (id, into):
-        _get(backend, number)
-    answer = backend.order("merge", id=id, into=into)
-    if why := answer.get("refused"):
-        raise ApiError(400, "cannot_merge", why, "into")
-    return {"id": id, "into": answer["into"], "undo": True}
+    return {"id": id, "undo": True} | backend.order("merge", id=id, into=into)
 
 
 @endpoint("POST", f"{PATH}/unmerge", response=shape("id:int into:int"))
 def undo_merge(backend: Backend, *, id: int) -> Json:
     """Undo a merge."""
-    _get(backend, id)
-    answer = backend.order("unmerge", id=id)
-    if not answer["found"]:
-        raise not_found(f"#{id} was not merged into another observation.")
-    return {"id": id, "into": answer["into"]}
-
-
-def _get(backend: Backend, id: int) -> Observation:
-    found = backend.store.observations.get(id)
-    if found is None:
-        raise _missing(backend, id)
-    return found
-
-
-def _missing(backend: Backend, id: int) -> ApiError:
-    if backend.store.observations.get_hidden(id):
-        undo = f"POST /api/observations/{id}/restore brings it back."
-        return not_found(f"Observation #{id} is hidden. {undo}")
-    return not_found(f"There is no observation #{id}. GET /api/observations lists them.")
-
-
-def _order(backend: Backend, command: str, id: int, **given: Any) -> Json:
-    """Has the worker change an observation that must exist."""
-    answer = backend.order(command, id=id, **given)
-    if not answer["found"]:
-        raise _missing(backend, id)
-    return answer
+    return {"id": id} | backend.order("unmerge", id=id)

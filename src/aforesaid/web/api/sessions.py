@@ -6,7 +6,7 @@ from dataclasses import asdict
 from aforesaid.clock import DAY
 from aforesaid.model.memories import OF_USER
 from aforesaid.model.observations import Summary
-from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.model.search import Filters, Injection, MemoryInjection
 from aforesaid.model.sessions import ACTIVE, COMPLETED, INTERRUPTED, Session
 from aforesaid.parameters import Parameter
 from aforesaid.synthesis.cost import day_bounds
@@ -63,10 +63,9 @@ def list_sessions(
     """List sessions, the latest first."""
     common.find_project(backend, project)
     cursor = common.parse_cursor(before, 2, "before")
-    agent, status = given["agent"] or None, given["status"] or None
-    found = backend.store.sessions.page(
-        cursor, limit + 1, project_id=project, agent=agent, status=status
-    )
+    filters = Filters(project, agent=given["agent"] or None)
+    status = given["status"] or None
+    found = backend.store.sessions.page(filters, cursor, limit + 1, status=status)
     items = _sessions_json(backend, found[:limit])
     return common.page(items, [(each.last_event_at, each.id) for each in found], limit)
 
@@ -183,7 +182,7 @@ def timeline(
         raise ApiError(400, "bad_request", common.REVERSED_PERIOD, "since")
     store, cursor = backend.store, common.parse_cursor(before, 2, "before")
     end = FAR_FUTURE if last is None else last
-    found = store.sessions.page(cursor, limit + 1, project_id=project, since=first, until=end)
+    found = store.sessions.page(Filters(project, since=first, until=last), cursor, limit + 1)
     marks = store.sessions.marks((each.id for each in found[:limit]), first, end)
     names = common.project_names(backend)
     items = [

@@ -9,7 +9,7 @@ from aforesaid.times import begin
 from aforesaid.web.api import common
 from aforesaid.web.api.common import PROJECT
 from aforesaid.web.backend import Backend, Json
-from aforesaid.web.endpoint import MAX_ID, endpoint, many, not_found, shape
+from aforesaid.web.endpoint import MAX_ID, endpoint, many, shape
 
 JOB = shape("id:int kind:str session_id:int prompt_number:int why:str? tries:int")
 FIGURES = "requests:int sent:int received:int cached:int microdollars:int unpriced:int"
@@ -55,11 +55,11 @@ def read_health(backend: Backend) -> Json:
 def read_queue(backend: Backend) -> Json:
     """List pending and failed jobs. Long lists are cut."""
     jobs = backend.store.jobs
-    queued = jobs.queued()
+    health = backend.store.health()
     return {
-        "pending": queued.pending,
-        "oldest_at": queued.oldest_at,
-        "given_up": queued.skipped,
+        "pending": health.pending,
+        "oldest_at": health.oldest_pending,
+        "given_up": health.skipped,
         "jobs": [_job_json(each) | {"due_at": each.due_at} for each in jobs.pending()],
         "skipped": [_job_json(each) for each in jobs.skipped()],
     }
@@ -73,10 +73,7 @@ def read_queue(backend: Backend) -> Json:
 )
 def retry_jobs(backend: Backend, *, id: int | None) -> Json:
     """Retry failed jobs, and process pending ones now."""
-    answer = backend.order("retry", id=id)
-    if id is not None and not answer["requeued"]:
-        raise not_found(f"There is no failed job {id}. GET /api/queue lists them.")
-    return {"requeued": answer["requeued"]}
+    return {"requeued": backend.order("retry", id=id)["requeued"]}
 
 
 @endpoint(
