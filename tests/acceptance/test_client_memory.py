@@ -10,7 +10,6 @@ import pytest
 
 from aforesaid import clock, wiring
 from aforesaid.memory.claude_memory import (
-    client_directory_path,
     client_folder,
     client_loaded_names,
     share_memories,
@@ -20,6 +19,7 @@ from aforesaid.model.memories import OF_CLIENT, OF_USER, Memory, StoredMemory
 from aforesaid.worker import rpc
 from tests.acceptance.product import MEMORY, Installation, last_request
 from tests.support.client import Client, git_repo, until
+from tests.support.client_directory import client_directory_path
 from tests.support.scripted_api import Call, ScriptedApi, Text
 
 pytestmark = pytest.mark.client
