@@ -16,7 +16,8 @@ from aforesaid.memory.extraction.sentences import own_sentences
 from aforesaid.model import events
 from aforesaid.model.jobs import DRAFT, MAX_TRIES, Job
 from aforesaid.model.memories import AGENT, LONGEST_SAID, Message
-from aforesaid.model.observations import cite_event, cite_observation
+from aforesaid.model.names import EVENT, OBSERVATION
+from aforesaid.model.observations import cite
 from aforesaid.model.prose import sentences
 from aforesaid.model.requests import EXTRACT, Failure, Refused, StoredReply
 from aforesaid.model.sessions import ACTIVE, Session
@@ -99,9 +100,9 @@ class Extractor:
         observed = self.context.store.observations.for_prompt(session.id, number)
         if self.context.choice.model is not None and not job.written_by:
             observed = []  # drafts, which a model replaces
-        named = [cite_observation(each.id) for each in observed[:3]]
+        named = [cite(OBSERVATION, each.id) for each in observed[:3]]
         rows = self.context.store.events.for_prompt(session.id, number)
-        named += [cite_event(rows[0].id)] if rows else []
+        named += [cite(EVENT, rows[0].id)] if rows else []
         said_at = rows[0].at if rows else session.last_event_at
         try:
             applied = extract.apply_statements(

@@ -1,7 +1,7 @@
 """Which transcripts an import takes, and what it would come to. Runs in the command's own process."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -86,18 +86,13 @@ def plan(
     clock: Clock,
     show: Callable[[int, int], None],
 ) -> Plan:
-    """Imports into a scratch store, and counts."""
-    with ExitStack() as stack:
-        live = reading(home)
-        if live is not None:
-            stack.enter_context(closing(live))
-        folder = stack.enter_context(TemporaryDirectory(prefix="aforesaid-"))
-        scratch = stack.enter_context(closing(open_scratch(Path(folder))))
-        chosen = [one for one in selected if live is None or _has_more(live, one, clock)]
-        before = tallies(live, selected)
-        if live is not None:
-            known = [(one.agent, one.file.session) for one in chosen]
-            scratch.borrow(home.paths.database, [each for each in known if before[each[1]].events])
+    """Imports into a copy of the store, and counts."""
+    with (
+        TemporaryDirectory(prefix="aforesaid-") as folder,
+        closing(open_scratch(home.paths, Path(folder))) as scratch,
+    ):
+        chosen = [one for one in selected if _has_more(scratch, one, clock)]
+        before = tallies(scratch, selected)
         waiting = {job.id for job in scratch.jobs.unfinished()}
         faulty = _import(home, choice, scratch, clock, chosen, show)
         jobs = [job for job in scratch.jobs.unfinished() if job.id not in waiting]
@@ -111,7 +106,6 @@ def plan(
             style,
             budget,
             rules=choice.without_model() if choice.model is None else None,
-            ledger=live.requests if live else None,
         )
         return Plan(gained, faulty, estimated)
 
@@ -137,14 +131,14 @@ def _import(
     return [one.file.path for one in selected if reconciler.is_faulty(one.file)]
 
 
-def _has_more(live: Store, one: Selected, clock: Clock) -> bool:
+def _has_more(store: Store, one: Selected, clock: Clock) -> bool:
     """Whether its transcript tells something since the last time, or its end is still to be noticed."""
-    session = live.sessions.find(one.agent, one.file.session)
+    session = store.sessions.find(one.agent, one.file.session)
     if session is None:
         return True
     if session.status == ACTIVE and session.last_event_at < clock() - DAY:
         return True
-    mark = live.events.transcript_mark(one.agent, one.file.session)
+    mark = store.events.transcript_mark(one.agent, one.file.session)
     return next(iter(AGENTS[one.agent].read_transcript(one.file, mark)), None) is not None
 
 
