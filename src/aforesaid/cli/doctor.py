@@ -285,7 +285,10 @@ def check_server() -> Iterator[Finding]:
         if entry is not None:
             found = True
             if is_our_server(entry):
-                yield _check_server(file, scope, Path(str(entry.get("command"))))
+                python = Path(str(entry.get("command")))
+                yield overview.check_python(
+                    "MCP server", file, scope, python, MODULE, slow="warning"
+                )
             else:
                 yield Finding("ok", "MCP server", f"added to {file} by hand")
     if found:
@@ -295,21 +298,6 @@ def check_server() -> Iterator[Finding]:
     elif any(f.level != "warning" for f in check_hooks()):
         unknown = f"{CLIENT.title} does not know it"
         yield Finding("warning", "MCP server", unknown, "aforesaid install")
-
-
-def _check_server(file: Path, scope: str, command: Path) -> Finding:
-    fix, fine = f"aforesaid install --scope {scope}", f"installed in {file}"
-    if not os.access(command, os.X_OK):
-        return Finding("fault", "MCP server", f"{command} cannot be run", fix)
-    if scope == "project" and not overview.is_known_python(command):
-        return Finding("ok", "MCP server", f"{fine}; {overview.UNTRIED.format(command)}")
-    starts = overview.can_import(command, MODULE)
-    if starts is None:
-        slow = overview.SLOW.format(command, overview.START_SECONDS)
-        fix = "try again when the machine is less busy, or start the client with MCP_TIMEOUT=60000"
-        return Finding("warning", "MCP server", f"{slow}, longer than {CLIENT.title} waits", fix)
-    problem = None if starts else f"it does not start with {command}"
-    return _judge("MCP server", problem, fine, fix)
 
 
 CHECKS: tuple[Check, ...] = (
