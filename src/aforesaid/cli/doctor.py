@@ -46,6 +46,7 @@ RESTART = "aforesaid worker restart"  # a start checks the database, and repairs
 LATE = 3  # times the interval between backups
 REPORTED_FOR = 7 * DAY  # a recovery
 LISTED = 5
+PATH = "whole path"
 WAIT_SECONDS = 20.0
 AGENT, CLIENT = DEFAULT.name, DEFAULT.connection
 
@@ -336,18 +337,15 @@ def check_whole_path() -> Iterator[Finding]:
                 if done.stdout.strip():
                     json.loads(done.stdout)
             with_model = wiring.provider(wiring.home(), clock.now).model is not None
-            level, what, fix = _wait_for(paths, reference, began, with_model=with_model)
-            yield Finding(level, "whole path", what, fix)
+            yield _wait_for(paths, reference, began, with_model=with_model)
         except (AforesaidError, subprocess.SubprocessError, ValueError) as error:
-            yield Finding("fault", "whole path", str(error), "aforesaid worker logs")
+            yield Finding("fault", PATH, str(error), "aforesaid worker logs")
         finally:
             with suppress(WorkerError):
                 rpc.order(paths, "drop-doctor-session", session=reference)
 
 
-def _wait_for(
-    paths: Paths, reference: str, began: float, *, with_model: bool
-) -> tuple[str, str, str]:
+def _wait_for(paths: Paths, reference: str, began: float, *, with_model: bool) -> Finding:
     while time.monotonic() - began < WAIT_SECONDS:
         with suppress(StoreMissing), closing(wiring.open_for_reading(paths)) as store:
             session = store.sessions.find(AGENT, reference)
@@ -355,12 +353,13 @@ def _wait_for(
             ended = session is not None and session.status == COMPLETED
             seconds = f"{time.monotonic() - began:.1f} s"
             if session and ended and with_model:
-                return "ok", f"hook, spool, worker, store: {seconds}", ""
+                return Finding("ok", PATH, f"hook, spool, worker, store: {seconds}")
             if session and ended and store.summaries.for_session(session.id):
                 if store.observations.for_session(session.id):
-                    return "ok", f"hook, spool, worker, store, observation: {seconds}", ""
+                    done = f"hook, spool, worker, store, observation: {seconds}"
+                    return Finding("ok", PATH, done)
                 what = "the event arrived, but there is no observation"
-                return "fault", what, "a bug: report it"
+                return Finding("fault", PATH, what, "a bug: report it")
         time.sleep(0.05)
     what = f"the synthetic event did not arrive within {WAIT_SECONDS:.0f} s"
-    return "fault", what, "aforesaid worker restart, then aforesaid worker logs"
+    return Finding("fault", PATH, what, "aforesaid worker restart, then aforesaid worker logs")

@@ -331,17 +331,6 @@ def open_copy(path: Path) -> sqlite3.Connection:
     return copy
 
 
-def project_names(path: Path) -> list[str]:
-    """For a shell's completion, which must not wait: as the file stands, and nothing if that fails."""
-    query = "SELECT DISTINCT project FROM sdk_sessions"
-    try:
-        uri = f"{path.absolute().as_uri()}?immutable=1"
-        with closing(sqlite3.connect(uri, uri=True)) as source:
-            return [str(row[0]) for row in source.execute(query)]
-    except (sqlite3.Error, ValueError):
-        return []
-
-
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     """Empty for a table that is not there."""
     rows = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
