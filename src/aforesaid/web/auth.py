@@ -115,7 +115,7 @@ class Guard:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
             return
-        send = _with_headers(send)
+        send = _with_headers(send, head=scope["method"] == "HEAD")
         headers = Headers(scope=scope)
         try:
             self._check_origin(scope, headers)
@@ -204,13 +204,15 @@ def wants_page(scope: Scope) -> bool:
     return "text/html" in accepted and scope["method"] in ("GET", "HEAD")
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, *, head: bool) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers[name] = value
             headers.setdefault("Cache-Control", "no-store")
+        elif message["type"] == "http.response.body" and head:
+            message = {**message, "body": b""}
         await send(message)
 
     return send_with_headers
