@@ -7,6 +7,7 @@ Modules are imported when their benchmark runs.
 import signal
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,53 +59,23 @@ def bench(context: click.Context, quick: bool, normal: bool, as_json: bool) -> N
         _on_linux([_named(name, quick=quick) for name in EVERYTHING], normal, as_json)
 
 
-@bench.command()
-@measured
-def hook(quick: bool, normal: bool, as_json: bool) -> None:
-    """A capture, in every state of the worker."""
-    _on_linux([_named("hook", quick=quick)], normal, as_json)
+def _add_measured(name: str, summary: str) -> None:
+    @bench.command(name, help=summary)
+    @measured
+    def run(quick: bool, normal: bool, as_json: bool) -> None:
+        _on_linux([_named(name, quick=quick)], normal, as_json)
 
 
-@bench.command("session-start")
-@measured
-def session_start(quick: bool, normal: bool, as_json: bool) -> None:
-    """The opening brief and a prompt's recall."""
-    _on_linux([_named("session-start", quick=quick)], normal, as_json)
-
-
-@bench.command()
-@measured
-def ingest(quick: bool, normal: bool, as_json: bool) -> None:
-    """From the spool into the store."""
-    _on_linux([_named("ingest", quick=quick)], normal, as_json)
-
-
-@bench.command()
-@measured
-def idle(quick: bool, normal: bool, as_json: bool) -> None:
-    """Starting the worker, and doing nothing."""
-    _on_linux([_named("idle", quick=quick)], normal, as_json)
-
-
-@bench.command()
-@measured
-def startup(quick: bool, normal: bool, as_json: bool) -> None:
-    """The first answer of commands and of the MCP server."""
-    _on_linux([_named("startup", quick=quick)], normal, as_json)
-
-
-@bench.command()
-@measured
-def viewer(quick: bool, normal: bool, as_json: bool) -> None:
-    """What open viewers cost: captures, search, memory."""
-    _on_linux([_named("viewer", quick=quick)], normal, as_json)
-
-
-@bench.command("redact")
-@measured
-def redact_texts(quick: bool, normal: bool, as_json: bool) -> None:
-    """Looking for secrets: time per MB, and false hits."""
-    _on_linux([_named("redact", quick=quick)], normal, as_json)
+for _name, _help in {
+    "hook": "A capture, in every state of the worker.",
+    "session-start": "The opening brief and a prompt's recall.",
+    "ingest": "From the spool into the store.",
+    "idle": "Starting the worker, and doing nothing.",
+    "startup": "The first answer of commands and of the MCP server.",
+    "viewer": "What open viewers cost: captures, search, memory.",
+    "redact": "Looking for secrets: time per MB, and false hits.",
+}.items():
+    _add_measured(_name, _help)
 
 
 @bench.command("tokens")
@@ -287,50 +258,33 @@ def memory(
     print_tables([each.table for each in found], as_json)
 
 
-@bench.command(context_settings=PASSED_ON)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def secrets(arguments: tuple[str, ...]) -> None:
-    """Secrets removed, on generated ones; false hits on this machine's files. See `secrets --help`."""
-    from benchmarks import redaction
+def _add_module(name: str, module: str, summary: str) -> None:
+    """A module that reads its own arguments."""
 
-    _pass_on("secrets", redaction.main, arguments)
-
-
-@bench.command(context_settings=PASSED_ON)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def foreign(arguments: tuple[str, ...]) -> None:
-    """Commands that bring in foreign text: how many are recognised. See `foreign --help`."""
-    from benchmarks import foreign
-
-    _pass_on("foreign", foreign.main, arguments)
+    @bench.command(name, help=f"{summary} See `{name} --help`.", context_settings=PASSED_ON)
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def run(arguments: tuple[str, ...]) -> None:
+        sys.argv = [name, *arguments]
+        import_module(f"benchmarks.{module}").main()
 
 
-@bench.command(context_settings=PASSED_ON)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def provenance(arguments: tuple[str, ...]) -> None:
-    """Notes marked as foreign text, on a folder of transcripts: PATH [--list]."""
-    from benchmarks import provenance
-
-    _pass_on("provenance", provenance.main, arguments)
-
-
-@bench.command(context_settings=PASSED_ON)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def notes(arguments: tuple[str, ...]) -> None:
-    """What a colleague would want to know, found in the notes: PATH [--half tune|report] [--list]."""
-    from benchmarks import notes
-
-    _pass_on("notes", notes.main, arguments)
-
-
-def _pass_on(name: str, main: Callable[[], None], arguments: tuple[str, ...]) -> None:
-    sys.argv = [name, *arguments]
-    main()
+for _name, _module, _help in (
+    (
+        "secrets",
+        "redaction",
+        "Secrets removed, on generated ones; false hits on this machine's files.",
+    ),
+    ("foreign", "foreign", "Commands that bring in foreign text: how many are recognised."),
+    ("provenance", "provenance", "Notes marked as foreign text, on a folder of transcripts."),
+    ("notes", "notes", "What a colleague would want to know, found in the notes."),
+    ("prompts", "prompts", "What real prompts needed, found in what they get."),
+    ("statements", "statements", "Lasting statements of users, kept as memories."),
+    ("dreams", "dreams", "Planted pairs of memories, merged or retired."),
+):
+    _add_module(_name, _module, _help)
 
 
 def _named(name: str, **given: Any) -> Callable[[], "list[Table]"]:
-    from importlib import import_module
-
     def run() -> "list[Table]":
         module = import_module(f"benchmarks.{name.replace('-', '_')}")
         found: list[Table] = module.run(**given)

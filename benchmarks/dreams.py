@@ -1,6 +1,6 @@
 """Which pairs of memories a dream without a model finds, and what it merges wrongly.
 
-    python -m benchmarks.dreams [--half tune|report] [--list]
+    python -m benchmarks dreams [--half tune|report] [--list]
 
 The memories of memory_set/dreams.txt are put into folders, each of which a dream can read as a whole, the
 first of each pair some days before the second, and dreamed about once.
@@ -110,7 +110,7 @@ def report(half: str, planted: Sequence[Planted], *, listed: bool) -> None:
 
 
 def main() -> None:
-    parser = ArgumentParser()
+    parser = ArgumentParser("dreams", description="Planted pairs of memories, merged or retired.")
     parser.add_argument("--half", choices=("tune", "report"))
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()

@@ -1,14 +1,11 @@
 """How much of what a colleague would want to know is in the notes of real sessions.
 
-    python -m benchmarks.notes PATH [--half tune|report] [--list] [--read]
-
-PATH is the folder of transcripts that notes_set/keys.txt was written for. They are imported into a temporary
+The folder holds the transcripts that notes_set/keys.txt was written for. They are imported into a temporary
 home and processed without a model. A key counts as covered if one note of its turn, or the turn's summary,
-has all of its terms. `--list` prints the keys that are missing and the titles of all notes. `--read` prints
-every title and every statement with a number, to be read against the transcripts (docs/benchmarks.md).
+has all of its terms. What `--read` prints is read against the transcripts (docs/benchmarks.md).
 """
 
-import hashlib
+import argparse
 import itertools
 import json
 import sqlite3
@@ -20,6 +17,7 @@ from pathlib import Path
 
 from aforesaid.model.prose import sentences
 from benchmarks.provenance import place_transcripts, process_transcripts
+from benchmarks.secrets import HALVES, half_of
 
 KEYS = Path(__file__).parent / "notes_set/keys.txt"
 OBSERVATIONS = """
@@ -50,10 +48,6 @@ class Key:
         return all(any(term in note for term in either) for either in self.terms)
 
 
-def half_of(turn: Turn) -> str:
-    return ("tune", "report")[hashlib.sha256(turn[0].encode()).digest()[0] & 1]
-
-
 def read_keys() -> list[Key]:
     keys, turn = [], ("", 0)
     for line in KEYS.read_text().splitlines():
@@ -82,10 +76,10 @@ def read_notes(database: sqlite3.Connection) -> dict[Turn, list[tuple[str, str]]
     return notes
 
 
-def print_statements(database: sqlite3.Connection, half: str) -> None:
+def print_statements(database: sqlite3.Connection, half: str | None) -> None:
     numbers = itertools.count(1)
     for turn, title, subtitle, narrative, facts, next_steps in database.execute(READ):
-        if half not in ("", half_of((turn[:8], 0))):
+        if half not in (None, half_of(turn[:8])):
             continue
         sys.stdout.write(f"{turn[:8]}{turn[turn.index('/') :]} {title or ''}\n")
         texts = [
@@ -99,24 +93,30 @@ def print_statements(database: sqlite3.Connection, half: str) -> None:
 
 
 def main() -> None:
-    folder, options = Path(sys.argv[1]).resolve(), sys.argv[2:]
-    wanted = options[options.index("--half") + 1] if "--half" in options else ""
+    parser = argparse.ArgumentParser(
+        "notes", description="Look for the keys of turns in their notes."
+    )
+    parser.add_argument("folder", type=Path, help="transcripts")
+    parser.add_argument("--half", choices=HALVES, help="only these sessions")
+    parser.add_argument("--list", action="store_true", help="list missing keys and all titles")
+    parser.add_argument("--read", action="store_true", help="print every statement, numbered")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary)
-        place_transcripts(folder, home)
+        place_transcripts(options.folder.resolve(), home)
         process_transcripts(home)
         with sqlite3.connect(home / "data/aforesaid.db") as database:
             notes = read_notes(database)
-            if "--read" in options:
-                print_statements(database, wanted)
-    keys = [key for key in read_keys() if wanted in ("", half_of(key.turn))]
+            if options.read:
+                print_statements(database, options.half)
+    keys = [key for key in read_keys() if options.half in (None, half_of(key.turn[0]))]
     covered, total = Counter[str](), Counter[str](key.kind for key in keys)
     for key in keys:
         if any(key.is_in(text) for _, text in notes[key.turn]):
             covered[key.kind] += 1
-        elif "--list" in options:
+        elif options.list:
             sys.stdout.write(f"missing {key.turn[0]}/{key.turn[1]} {key.kind}: {key.meaning}\n")
-    if "--list" in options:
+    if options.list:
         for turn, found in notes.items():
             for title in (title for title, _ in found if title):
                 sys.stdout.write(f"{turn[0]}/{turn[1]} {title}\n")

@@ -1,6 +1,6 @@
 """What real prompts are told of earlier sessions, and whether they needed it.
 
-    python -m benchmarks.prompts PATH [--half tune|report|fresh] [--list] [--keep FOLDER]
+    python -m benchmarks prompts PATH [--half tune|report|fresh] [--list] [--keep FOLDER]
 
 PATH is the folder of transcripts that prompts_set/needs.txt was written for. They are imported into a
 temporary home in the order of their times and processed without a model; before a session's prompts are
@@ -32,10 +32,10 @@ from aforesaid.repository import is_shared_branch
 from aforesaid.store.store import Store
 from aforesaid.text import one_line
 from aforesaid.worker.indexing import index
-from benchmarks.notes import half_of
 from benchmarks.provenance import process_transcripts
 from benchmarks.recall.asking import Moment
 from benchmarks.recall.loading import encoder_named
+from benchmarks.secrets import half_of
 
 SET = Path(__file__).parent / "prompts_set"
 AFTER, FRESH = "after", "fresh"  # asked after the last session; for fresh ones nothing was tuned
@@ -84,7 +84,7 @@ class Graded:
         if self.session == FRESH:
             return FRESH
         if self.session != AFTER:
-            return half_of((self.session, 0))
+            return half_of(self.session)
         return ("tune", "report")[hashlib.sha256(self.turn.encode()).digest()[0] & 1]
 
     def is_relevant(self, turn: str) -> bool:
@@ -298,7 +298,9 @@ def explain(told: Sequence[Told]) -> None:
 
 
 def read_options() -> Namespace:
-    parser = ArgumentParser()
+    parser = ArgumentParser(
+        "prompts", description="What real prompts needed, found in what they get."
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=("tune", "report", FRESH))
     parser.add_argument("--list", action="store_true")

@@ -1,12 +1,10 @@
 """How many notes are marked as foreign text, on real transcripts.
 
-    python benchmarks/provenance.py PATH [--list]
-
-PATH is a folder of Claude Code transcripts. They are imported into a temporary home, processed without a
-model, and counted: observations and summaries with a mark, and the parts that are marked. `--list` prints
-the marked parts.
+Transcripts of Claude Code are imported into a temporary home, processed without a model, and counted:
+observations and summaries with a mark, and the parts that are marked.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -80,13 +78,18 @@ def report(database: sqlite3.Connection, *, listed: bool) -> None:
 
 
 def main() -> None:
-    folder, listed = Path(sys.argv[1]).resolve(), "--list" in sys.argv[2:]
+    parser = argparse.ArgumentParser(
+        "provenance", description="Count the notes marked as foreign text."
+    )
+    parser.add_argument("folder", type=Path, help="transcripts")
+    parser.add_argument("--list", action="store_true", help="list the marked notes")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        home = Path(os.environ.get("KEEP_HOME", temporary))
-        place_transcripts(folder, home)
+        home = Path(temporary)
+        place_transcripts(options.folder.resolve(), home)
         process_transcripts(home)
         with sqlite3.connect(home / "data/aforesaid.db") as database:
-            report(database, listed=listed)
+            report(database, listed=options.list)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Which lasting statements of users are kept without a model, and what is kept wrongly.
 
-    python -m benchmarks.statements [PATH] [--half tune|report] [--list]
+    python -m benchmarks statements [PATH] [--half tune|report] [--list]
 
 PATH is the folder of transcripts, with the folders below it, that memory_set/statements.txt was written for:
 each prompt is read with the turns before it, as the worker does. Without PATH only the written sentences of
@@ -19,8 +19,8 @@ from pathlib import Path
 from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.model.memories import USER, Message
 from aforesaid.text import one_line
-from benchmarks.notes import half_of
 from benchmarks.prompts import share
+from benchmarks.secrets import half_of
 
 SET = Path(__file__).parent / "memory_set"
 KEPT, MAY_BE_KEPT = "+", "?"
@@ -90,7 +90,7 @@ def read_real(folder: Path) -> list[Graded]:
         for number, talk in enumerate(turns_of(transcript), 1):
             turn = f"{session}/{number}"
             terms, may, scope = expected.get(turn, ((), False, ""))
-            found.append(Graded(turn, half_of((session, 0)), talk, terms, may, scope))
+            found.append(Graded(turn, half_of(session), talk, terms, may, scope))
     return found
 
 
@@ -156,7 +156,9 @@ def report(title: str, graded: Sequence[Graded], *, listed: bool) -> None:
 
 
 def main() -> None:
-    parser = ArgumentParser()
+    parser = ArgumentParser(
+        "statements", description="Lasting statements of users, kept as memories."
+    )
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--half", choices=("tune", "report"))
     parser.add_argument("--list", action="store_true")

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from aforesaid.model.records import Part
-from benchmarks.notes import half_of
 from benchmarks.recall.sets import DataSet, Memory, Question, session_block, turn_record
+from benchmarks.secrets import half_of
 
 QUESTIONS = Path(__file__).parents[1] / "recall_set/sessions.txt"
 DATABASE = "aforesaid.db"
@@ -65,7 +65,7 @@ def _questions() -> Iterator[Question]:
         category, *answers = head.split()
         answers = [each for each in answers if each != NOTHING]
         session = answers[0].partition("/")[0] if answers else f"none {number}"
-        half = half_of((session, 0))
+        half = half_of(session)
         yield Question(f"s{number}", text, category, tuple(answers), LATEST, half=half)
 
 

@@ -147,7 +147,7 @@ PARTS_OF_ONE_AGENT = re.compile(
 MAY_NAME_AN_AGENT = (
     "agents/claude_code/",
     "agents/registry.py",  # the list of agents
-    "agents/hook_agent.py",  # a payload that several agents share
+    "agents/base.py",  # a payload that several agents share
     "agents/api.py",  # reads tools shaped as Claude Code's
     "providers/claude",  # a model behind the client's own login
     "transfer/claude_mem",  # whose sessions are of one agent

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from aforesaid.agents.hook_agent import HookAgent
+from aforesaid.agents.base import Agent
 from aforesaid.model.events import Capture, CommandRun, Event, ToolUsed
 from aforesaid.privacy import files, payloads
 from aforesaid.privacy.redactor import Redactor
@@ -16,7 +16,9 @@ HOWTO = Path(__file__).parents[2] / "docs/how-to/add-an-agent.md"
 (_code,) = re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.DOTALL)
 _names: dict[str, Any] = {}
 exec(_code, _names)
-EXAMPLE: HookAgent = _names["Example"]()
+EXAMPLE: Agent = _names["Example"]()
+assert EXAMPLE.connection
+CONNECTION = EXAMPLE.connection
 PAYLOAD = {
     "session_id": "s",
     "hook_event_name": "PostToolUse",
@@ -56,21 +58,21 @@ def test_redaction_knows_its_fields() -> None:
 
 def test_its_hook_line_passes_what_the_agent_names(tmp_path: Path) -> None:
     (tmp_path / "capture.sh").write_text("""printf '%s|' "$@"\n""")
-    line = EXAMPLE.connection.hook_command("save", tmp_path, Path("/p"))
+    line = CONNECTION.hook_command("save", tmp_path, Path("/p"))
     env = os.environ | {"EXAMPLE_PROJECT": "/my project"}
     done = subprocess.run(["/bin/sh", "-c", line], env=env, capture_output=True, check=True)
     assert done.stdout.decode() == f"example|save|{tmp_path}|/p|/my project||"
 
 
 def test_it_is_installed_and_undone_exactly(tmp_path: Path) -> None:
-    path = EXAMPLE.connection.hooks_path("user", {"HOME": str(tmp_path)})
+    path = CONNECTION.hooks_path("user", {"HOME": str(tmp_path)})
     assert path == tmp_path / ".example/settings.json"
     path.parent.mkdir()
     path.write_text('{"theme": 1}')
     records = tmp_path / "records"
     for file in (
-        EXAMPLE.connection.hooks_file(path, records, tmp_path, None),
-        EXAMPLE.connection.server_file(path, records / "server", Path("/p")),
+        CONNECTION.hooks_file(path, records, tmp_path, None),
+        CONNECTION.server_file(path, records / "server", Path("/p")),
     ):
         before = path.read_bytes()
         assert file.install(dry_run=False).changed

@@ -13,12 +13,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 @cache
 def find_encoder(name: str) -> "Encoder | None":
-    """`static`, `minilm` or `none`. One for a process; nothing is loaded until it is used."""
-    from aforesaid.encoders.base import Lazy
+    """`static`, `minilm` or `none`. One for a process."""
     from aforesaid.encoders.minilm import MiniLm
     from aforesaid.encoders.static_table import StaticTable
 
     if name == "none":
         return None
-    chosen = MiniLm if name == "minilm" else StaticTable
-    return Lazy(chosen.name, instant=chosen.instant, load=chosen)
+    return MiniLm() if name == "minilm" else StaticTable()

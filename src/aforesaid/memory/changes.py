@@ -553,17 +553,16 @@ def undo_change(
                 f"The change {entry.id} also changed another project: "
                 f"{', '.join(elsewhere[:MAX_LISTED])}. Nothing was undone; `--force` undoes all of it."
             )
-        before, after = history.contents(entry.id)
-        current = {path: change.content(root / path) for path in before}
-        edited = [path for path in before if current[path] not in (after[path], before[path])]
+        current = {path: change.content(root / path) for path in entry.files}
+        edited = [path for path, versions in entry.files.items() if current[path] not in versions]
         if edited and not force:
             names = ", ".join(edited[:MAX_LISTED])
             raise Edited(
                 f"Changed since: {names}. Nothing was undone; `--force` puts the files back anyway."
             )
-        for path, data in before.items():
-            change.put(root / path, data)
-        paths = tuple(path for path in before if current[path] != before[path])
+        for path, (before, _) in entry.files.items():
+            change.put(root / path, before)
+        paths = tuple(path for path, (before, _) in entry.files.items() if current[path] != before)
     kept = change.kept_by_hand
     return UndoResult(entry, change.entry, () if kept else paths, kept)
 

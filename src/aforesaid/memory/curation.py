@@ -24,7 +24,7 @@ from aforesaid.memory.format import (
     original_name,
     parse_memory,
 )
-from aforesaid.memory.history import Entry, History
+from aforesaid.memory.history import Entry
 from aforesaid.model.memories import Broken, Memory, StoredMemory
 from aforesaid.text import tokens
 
@@ -100,32 +100,28 @@ def save_memory(memories: Memories, memory: Memory, expected: str) -> None:
 
 def list_changes(memories: Memories, name: str) -> list[Entry]:
     """Every change of one memory, newest first, also while it was retired or had another name."""
-    history = memories.history
     names = {name.removesuffix(SUFFIX)}
     if gone := memories.retired().get(*names):
         names.add(original_name(gone))
     found: list[Entry] = []
-    left = history.log(None, memories.folders)
+    left = memories.history.log(None, memories.folders)
     while touching := [each for each in left if not names.isdisjoint(map(_stem, each.paths))]:
         found += touching
         left = left[left.index(touching[-1]) + 1 :]
-        names = _former_names(history, touching[-1], names)
+        names = _former_names(touching[-1], names)
     return found
 
 
-def _former_names(history: History, first: Entry, names: set[str]) -> set[str]:
+def _former_names(first: Entry, names: set[str]) -> set[str]:
     """Names of files with the same text that were removed in the same change: it was renamed."""
-    try:
-        before, after = history.contents(first.id)
-    except NotFound:  # damaged
-        return set()
 
     def body(data: bytes) -> str:
         memory = parse_memory(data, Path("memory.md"))
         return data.decode("utf-8", "replace") if isinstance(memory, Broken) else memory.body
 
-    added = {body(data) for path, data in after.items() if data and _stem(path) in names}
-    removed = {path: data for path, data in before.items() if data and after.get(path) is None}
+    files = first.files.items()
+    added = {body(after) for path, (_, after) in files if after and _stem(path) in names}
+    removed = {path: before for path, (before, after) in files if before and after is None}
     return {_stem(path) for path, data in removed.items() if body(data) in added} - names
 
 

@@ -37,9 +37,6 @@ MARKED = ""  # replaced before
 SHORTEST = 6  # a text of fewer characters holds no secret
 _REPEATED = range(8, 500)  # characters of a secret that is looked for elsewhere
 _ROUNDS = 4
-_NEAR, _MOST_NEAR = 300, 1000
-_APART = "\n\0\n"
-_MARKS = re.compile(rf"{marking.MARK.pattern}|{re.escape(private.MARK)}")
 _HALVES = re.compile("[\ud800-\udfff]")  # surrogates, which cannot be encoded
 
 
@@ -141,18 +138,10 @@ class Redactor:
         for _ in range(_ROUNDS):
             shown, found = self._look(text, known)
             after = self._replace(shown, found)
-            if not found or self._is_clean_near(after):
-                return text if after == text else after
-            text = after
+            if after == text:
+                break
+            text = after  # what stands beside a mark may read differently than before
         return text
-
-    def _is_clean_near(self, text: str) -> bool:
-        """Whether a second look would find nothing: what stands beside a mark may read differently than before."""
-        near = (
-            text[max(0, mark.start() - _NEAR) : mark.end() + _NEAR]
-            for mark in _MARKS.finditer(text)
-        )
-        return self.is_clean(_APART.join(itertools.islice(near, _MOST_NEAR)))
 
     def is_clean(self, text: str) -> bool:
         shown, found = self._look(text)

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from aforesaid.model.observations import Observation
@@ -11,7 +11,6 @@ from aforesaid.model.search import (
     OBSERVATION,
     PROMPT,
     SESSION,
-    Document,
     Filters,
     Hit,
     Reason,
@@ -57,7 +56,7 @@ def timeline(
     if place is None:
         return []
     project, moment, kind, source = place
-    itself = _itself(searcher, store, *around) if around else None
+    itself = _find_hit(searcher, store, *around) if around else None
     earlier, later = store.index.documents_around(
         project, moment, before, after, kind=kind, source=source
     )
@@ -76,19 +75,15 @@ def related(searcher: Searcher, store: Store, observation_id: int, limit: int = 
     for key, reason in (*_shared(store, observation), *_alike(searcher, observation)):
         reasons[key].append(reason)
     best = sorted(reasons, key=lambda key: (-_points(reasons[key]), -key))[: limit * LOOKED_AT]
-    places = _places(store, best)
-    for key, place in places.items():
-        if place.session_id == observation.session_id:
+    hits = {key: hit for key in best if (hit := _find_hit(searcher, store, OBSERVATION, key))}
+    for key, hit in hits.items():
+        if hit.session_id == observation.session_id:
             reasons[key].append(Reason("same session", SAME_SESSION))
-    chosen = sorted(places, key=lambda key: (-_points(reasons[key]), -places[key].at))[:limit]
-    found = []
-    for key in chosen:
-        place = places[key]
-        hit = searcher.hit(place) if isinstance(place, Document) else _hit(place)
-        if hit is not None:
-            score = _points(reasons[key])
-            found.append(replace(hit, reasons=tuple(reasons[key]), score=score))
-    return found
+    chosen = sorted(hits, key=lambda key: (-_points(reasons[key]), -hits[key].at))[:limit]
+    return [
+        replace(hits[key], reasons=tuple(reasons[key]), score=_points(reasons[key]))
+        for key in chosen
+    ]
 
 
 def about_file(store: Store, project_id: int, path: str, limit: int = 10) -> list[Observation]:
@@ -128,7 +123,7 @@ def _place(store: Store, kind: str, source: int) -> Place | None:
     return thing.project_id, thing.at, kind, source
 
 
-def _itself(searcher: Searcher, store: Store, kind: str, source: int) -> Hit | None:
+def _find_hit(searcher: Searcher, store: Store, kind: str, source: int) -> Hit | None:
     """None for a session, which is no moment. One that repeats another is only in the store."""
     if kind == SESSION:
         return None
@@ -140,15 +135,6 @@ def _itself(searcher: Searcher, store: Store, kind: str, source: int) -> Hit | N
         return next((searcher.hit(each) for each in store.index.documents([document])), None)
     observation = store.observations.get(source) if kind == OBSERVATION else None
     return _hit(observation) if observation else None
-
-
-def _places(store: Store, ids: Iterable[int]) -> dict[int, Document | Observation]:
-    """The observations by id. One that repeats another is not in the index, but in the store."""
-    numbers = {key: store.index.find_document(OBSERVATION, key) for key in ids}
-    known = [number for number in numbers.values() if number is not None]
-    documents: dict[int, Document] = {each.source: each for each in store.index.documents(known)}
-    found = {key: documents.get(key) or store.observations.get(key) for key in numbers}
-    return {key: place for key, place in found.items() if place is not None}
 
 
 def _hit(observation: Observation) -> Hit:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from aforesaid import log, wiring
-from aforesaid.backups import database_state
+from aforesaid.backups import database_state, recovery
 from aforesaid.backups.database_state import DatabaseState
 from aforesaid.backups.repository import DAILY, MIGRATION, BackupRepository
 from aforesaid.clock import HOUR, Clock
@@ -23,41 +23,28 @@ FRESH = HOUR  # how old the first work to back up is, and a backup that is enoug
 
 def open_database(home: Home, clock: Clock) -> Store:
     paths, backups = home.paths, wiring.backup_repository(home, clock)
-    if paths.damaged.exists() or any(paths.memory.parent.glob(".memory.*")):
-        from aforesaid.backups import recovery
-
-        recovery.resume(backups)
-        recovery.put_back_memories(backups)
+    recovery.resume(backups)
+    recovery.put_back_memories(backups)
     known = database_state.load(paths)
     if why := _damage(backups, known):
-        _recover(backups, why)
+        recovery.recover(backups, why)
         known = None
     elif not paths.database.exists():
         known = None  # a beginning
     elif known is not None and known.suspected:
         known = _settle(paths, known, clock())
-    elif known is not None and known.open:
-        gone = known.events - files.newest_event(paths.database)
-        if gone > 0:
-            from aforesaid.backups import recovery
-
-            recovery.record_lost_log(backups, gone)
     encoder = wiring.encoder(home.settings)
     try:
         _back_up_before_migration(backups, home.settings.number("backup.keep"))
         store = wiring.open_for_writing(paths, encoder, checked=True)
     except StoreDamaged as error:  # what the quick check missed: a migration reads a lot
-        _recover(backups, log.cause(error))
+        recovery.recover(backups, log.cause(error))
         store = wiring.open_for_writing(paths, encoder, checked=True)
+    if known is not None and known.open and (gone := known.events - store.events.newest_id()) > 0:
+        recovery.record_lost_log(backups, gone)
     cleared_at = known.cleared_at if known else 0
     database_state.save(paths, DatabaseState(cleared_at=cleared_at))
     return store
-
-
-def _recover(backups: BackupRepository, why: str) -> None:
-    from aforesaid.backups import recovery
-
-    recovery.recover(backups, why)
 
 
 def _damage(backups: BackupRepository, known: DatabaseState | None) -> str | None:

@@ -1,8 +1,8 @@
 """What becomes a memory: statements of a turn that has ended, and the `remember` command."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -128,18 +128,17 @@ class Extractor:
             elif each == number:
                 return []
             stops = self.context.store.events.for_prompt(session.id, each, "stop")
-            ends = [
-                what for _, what in self._read(session, stops) if isinstance(what, events.TurnEnded)
-            ]
-            messages += [Message("assistant", end.last_message) for end in ends]
+            for event in self._read(session, stops):
+                if isinstance(event.what, events.TurnEnded):
+                    messages.append(Message("assistant", event.what.last_message))
         return messages
 
     def _kept_by_agent(self, session: Session, number: int) -> bool:
         """Whether the agent wrote memory files in this turn, or called our own tools for it."""
         folders = [each.path for each in self.memories(session.project_dir).places.all]
-        for event, what in self._read(
-            session, self.context.store.events.for_prompt(session.id, number)
-        ):
+        rows = self.context.store.events.for_prompt(session.id, number)
+        for event in self._read(session, rows):
+            what = event.what
             if not isinstance(what, events.ToolUsed) or event.subagent is not None:
                 continue
             if what.name.endswith(REMEMBERING):
@@ -154,12 +153,9 @@ class Extractor:
                         return True
         return False
 
-    def _read(
-        self, session: Session, rows: list[events.StoredEvent]
-    ) -> list[tuple[events.Event, events.Happening]]:
+    def _read(self, session: Session, rows: list[events.StoredEvent]) -> Iterator[events.Event]:
         agent = self.context.agents[session.agent]
-        read = [agent.parse(replace(r.capture, project_dir=session.project_dir)) for r in rows]
-        return [(e, e.what) for e in read if e is not None and not isinstance(e, events.Unreadable)]
+        return filter(None, (agent.parse_stored(row, session.project_dir) for row in rows))
 
 
 @dataclass(frozen=True, slots=True)

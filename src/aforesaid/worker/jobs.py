@@ -21,8 +21,8 @@ from aforesaid.model.jobs import (
 )
 from aforesaid.model.requests import Unavailable
 from aforesaid.model.sessions import Session
-from aforesaid.wiring import RULES, Choice
-from aforesaid.worker.circuit_breaker import MonitoredModel, pause
+from aforesaid.wiring import RULES
+from aforesaid.worker.circuit_breaker import pause
 from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
 
 if TYPE_CHECKING:
@@ -97,8 +97,10 @@ class JobRunner:
         context = self.context
         session = context.store.sessions.get(job.session_id)
         assert session is not None, "jobs are deleted with their session"
-        choice = replace(context.choice, model=None) if draft else self._choice(session)
-        doctor = session.ref.startswith(DOCTOR_PREFIX)
+        doctor = session.ref.startswith(DOCTOR_PREFIX)  # its sessions cost nothing
+        choice = context.available_choice()
+        if draft or doctor:
+            choice = replace(choice, model=None)
         try:
             if job.kind == SUMMARIZE and self.extractor and not doctor:
                 asking = choice.asking(context.store, context.clock, session.id, job.id)
@@ -113,13 +115,6 @@ class JobRunner:
         except Exception as error:
             # Whatever a provider does wrong costs a try, never the worker and never the events.
             return Retry(f"{type(error).__name__}: {error}")
-
-    def _choice(self, session: Session) -> Choice:
-        """The model, if it may be asked now. The doctor's sessions cost nothing."""
-        choice, breaker = self.context.choice, self.context.breaker
-        if choice.model is None or session.ref.startswith(DOCTOR_PREFIX) or breaker.blocked():
-            return replace(choice, model=None)
-        return replace(choice, model=MonitoredModel(choice.model, breaker))
 
     def _settle(self, job: Job, outcome: Outcome) -> None:
         store, breaker = self.context.store, self.context.breaker

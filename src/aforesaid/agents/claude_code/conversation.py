@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aforesaid.agents.base import Json, as_object, text_of
-from aforesaid.agents.hook_agent import MESSAGE_EVENT
+from aforesaid.agents.base import MESSAGE_EVENT, Json, as_object, text_of
 from aforesaid.agents.jsonl import Line, is_line_start, lines, time_of
 from aforesaid.ids import digest
 from aforesaid.paths import open_regular

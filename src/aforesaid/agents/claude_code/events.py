@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from aforesaid import clock
-from aforesaid.agents.base import Json, text_of
+from aforesaid.agents.base import Agent, Json, text_of
 from aforesaid.agents.claude_code import conversation, tools, transcript
 from aforesaid.agents.claude_code.install import AGENT, CONNECTION
-from aforesaid.agents.hook_agent import HookAgent
 from aforesaid.model import events
 from aforesaid.privacy.files import Fields
 
@@ -21,7 +20,7 @@ ADDED = re.compile(
 EXIT_CODE = re.compile(r"\AExit code (\d{1,9})\b")
 
 
-class ClaudeCode(HookAgent):
+class ClaudeCode(Agent):
     name = AGENT
     connection = CONNECTION
     variables = CONNECTION.variables

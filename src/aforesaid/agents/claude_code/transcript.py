@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aforesaid import log
-from aforesaid.agents.base import Json, as_object, text_of
+from aforesaid.agents.base import MESSAGE_EVENT, Json, as_object, text_of
 from aforesaid.agents.claude_code.conversation import (
     BOOKKEEPING,
     Conversation,
@@ -23,7 +23,6 @@ from aforesaid.agents.claude_code.conversation import (
     prompt_in,
 )
 from aforesaid.agents.claude_code.install import AGENT, CONFIG_DIR, HOOK_EVENTS
-from aforesaid.agents.hook_agent import MESSAGE_EVENT
 from aforesaid.agents.jsonl import fingerprint, is_line_start, lines, size_of, time_of
 from aforesaid.clock import DAY
 from aforesaid.ids import digest

@@ -147,8 +147,17 @@ class DreamResult:
     @property
     def diff(self) -> str:
         """Of the files, as git shows it."""
-        after = {path: None if text is None else text.encode() for path, text in self.after.items()}
-        return unified_diff({path: text.encode() for path, text in self.before.items()}, after)
+
+        def content(text: str | None) -> bytes | None:
+            return None if text is None else text.encode()
+
+        paths = {*self.before, *self.after}
+        return unified_diff(
+            {
+                each: (content(self.before.get(each)), content(self.after.get(each)))
+                for each in paths
+            }
+        )
 
     @property
     def lines(self) -> list[str]:
