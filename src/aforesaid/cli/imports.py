@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from aforesaid import clock, wiring
 from aforesaid.agents.registry import AGENTS, DEFAULT
@@ -21,7 +20,7 @@ from aforesaid.errors import StoreError, TransferError
 from aforesaid.model.events import Tally, TranscriptFile
 from aforesaid.model.requests import Usage
 from aforesaid.synthesis.cost import Prices
-from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path, project_names
+from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path
 from aforesaid.worker import import_plan as imports
 from aforesaid.worker import rpc
 
@@ -54,19 +53,9 @@ def import_file(path: Path, dry_run: bool) -> None:
     _report(_run(request), dry_run=dry_run)
 
 
-def _complete_names(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-    path = next(iter(context.args), None) or default_path(os.environ)
-    return [CompletionItem(n) for n in project_names(Path(path)) if n.startswith(typed)]
-
-
 @import_.command("claude-mem")
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=_complete_names,
-    help="Only this project of claude-mem.",
-)
+@click.option("--project", metavar="NAME", help="Only this project of claude-mem.")
 @click.option(
     "--as",
     "folders",

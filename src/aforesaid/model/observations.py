@@ -190,7 +190,7 @@ Fields = dict[str, str | list[str] | None]
 
 
 class Unusable(NamedTuple):
-    """Why what was written cannot be taken; `field`: which part of it, if it is one."""
+    """Why what was given cannot be taken, and what to do instead; `field`: which part of it, if it is one."""
 
     why: str
     field: str | None = None
@@ -251,12 +251,6 @@ def cited_observations(text: str) -> frozenset[int]:
 
 def cited_events(text: str) -> frozenset[int]:
     return frozenset(map(int, EVENT_CITATION.findall(text)))
-
-
-class Unmergeable(NamedTuple):
-    """Why the two are left as they are, and what to do instead."""
-
-    why: str
 
 
 class Merge(NamedTuple):

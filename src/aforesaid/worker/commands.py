@@ -18,7 +18,7 @@ from aforesaid.errors import (
 )
 from aforesaid.model.jobs import Again
 from aforesaid.model.names import OBSERVATION
-from aforesaid.model.observations import Observation, Unmergeable, draft_version
+from aforesaid.model.observations import Observation, Unusable, draft_version
 from aforesaid.privacy import payloads
 from aforesaid.recall import resolve
 from aforesaid.repository import identify
@@ -137,7 +137,7 @@ class Commands:
         for key in (request["id"], request["into"]):
             resolve.find_observation(self.context.store, key)
         done = self.rows.merge(request["id"], request["into"], self.context.clock())
-        if isinstance(done, Unmergeable):
+        if isinstance(done, Unusable):
             raise Misused(done.why, "into")
         self._notify("merged", done.id, done.into)
         return {"into": done.into}

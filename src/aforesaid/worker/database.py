@@ -33,10 +33,6 @@ def open_database(home: Home, clock: Clock) -> Store:
         known = None  # a beginning
     elif known is not None and known.suspected:
         known = _settle(paths, known, clock())
-    elif known is not None and known.open:
-        gone = known.events - files.newest_event(paths.database)
-        if gone > 0:
-            recovery.record_lost_log(backups, gone)
     encoder = wiring.encoder(home.settings)
     try:
         _back_up_before_migration(backups, home.settings.number("backup.keep"))
@@ -44,6 +40,8 @@ def open_database(home: Home, clock: Clock) -> Store:
     except StoreDamaged as error:  # what the quick check missed: a migration reads a lot
         recovery.recover(backups, log.cause(error))
         store = wiring.open_for_writing(paths, encoder, checked=True)
+    if known is not None and known.open and (gone := known.events - store.events.newest_id()) > 0:
+        recovery.record_lost_log(backups, gone)
     cleared_at = known.cleared_at if known else 0
     database_state.save(paths, DatabaseState(cleared_at=cleared_at))
     return store

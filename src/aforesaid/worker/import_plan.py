@@ -205,7 +205,7 @@ def _place(store: Store | None, directory: str) -> Place:
     known = store.projects.find_at(directory, repository) if store is not None else None
     if store is not None and known is not None:
         return f"project {known}", store.projects.get(known).name
-    return repository.identities[0].value, repository.name
+    return repository.identities[0].identity, repository.name
 
 
 def _list(names: list[str]) -> str:
