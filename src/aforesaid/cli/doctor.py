@@ -260,13 +260,12 @@ def check_provider() -> Iterator[Finding]:
 def check_search() -> Iterator[Finding]:
     home = wiring.home()
     if missing := overview.encoder_problem(home.settings):
-        yield Finding("fault", "search", *missing)
+        yield missing
         return
     with suppress(StoreMissing):
         index = overview.index_health(home.settings, wiring.open_for_reading(home.paths))
         few = overview.missing_vectors(index, overview.worker_status(home.paths))
-        what, fix = few or (None, "")
-        yield _judge("search", what, index_line(asdict(index)), fix, "warning")
+        yield few or Finding("ok", "search", index_line(asdict(index)))
 
 
 def check_hooks() -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aforesaid import clock, switches, wiring
 from aforesaid.agents.connection import Connection
@@ -54,13 +54,8 @@ class Finding:
     detail: str
     fix: str = ""
 
-
-class Problem(NamedTuple):
-    what: str
-    fix: str
-
     def __str__(self) -> str:
-        return f"{self.what[:1].upper()}{self.what[1:]}. Fix: {self.fix}"
+        return f"{self.detail[:1].upper()}{self.detail[1:]}. Fix: {self.fix}"
 
 
 def check_hooks(env: Mapping[str, str], here: Path) -> Iterator[Finding]:
@@ -159,15 +154,16 @@ def index_health(settings: Settings, store: Store) -> IndexHealth:
     return store.index.health(encoder.name if encoder else None)
 
 
-def encoder_problem(settings: Settings) -> Problem | None:
+def encoder_problem(settings: Settings) -> Finding | None:
     missing = wiring.encoder_problem(settings)
     if missing is None:
         return None
     what, _, fix = missing.partition(". ")
-    return Problem(f"search by meaning is off: {what[:1].lower()}{what[1:]}", fix.rstrip("."))
+    off = f"search by meaning is off: {what[:1].lower()}{what[1:]}"
+    return Finding("fault", "search", off, fix.rstrip("."))
 
 
-def missing_vectors(index: IndexHealth, worker: Mapping[str, Any] | None) -> Problem | None:
+def missing_vectors(index: IndexHealth, worker: Mapping[str, Any] | None) -> Finding | None:
     """Most documents have no vector, and nobody is about to make them. `worker`: its status; one that was
     started with another encoder makes vectors of that."""
     busy = index.waiting or (worker is not None and not worker.get("idle", True))
@@ -176,7 +172,8 @@ def missing_vectors(index: IndexHealth, worker: Mapping[str, Any] | None) -> Pro
     held = f"{index.vectors:,} of {count(index.documents, 'document')} have a vector"
     other = worker is not None and worker.get("index", {}).get("encoder") != index.encoder
     fix = "aforesaid worker restart" if other else "aforesaid rebuild"
-    return Problem(f"search by meaning finds little: {held} by {index.encoder}", fix)
+    little = f"search by meaning finds little: {held} by {index.encoder}"
+    return Finding("warning", "search", little, fix)
 
 
 def backup_line(home: Home) -> str:
@@ -279,7 +276,7 @@ def collect(
         or (None if health else lost_database(home))
         or encoder_problem(home.settings)
         or (missing_vectors(index, worker) if index else None)
-        or next((f"{f.detail}. Fix: {f.fix}" for f in hooks if f.level == "fault"), None)
+        or next((each for each in hooks if each.level == "fault"), None)
     )
     recovery_log.mark_seen(paths)
     found["problem"] = str(fault) if fault else None
