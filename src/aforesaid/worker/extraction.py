@@ -158,13 +158,6 @@ class Extractor:
         agent = self.context.agents[session.agent]
         return filter(None, (agent.parse_stored(row, session.project_dir) for row in rows))
 
-
-@dataclass(frozen=True, slots=True)
-class MemoryCommands:
-    context: Context
-    memories: Callable[[str], Memories]
-    project_changed: Callable[[int], None] = lambda _: None
-
     def remember(self, request: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
         it was said in; no `agent`: a client that nobody records. What an agent notes is the agent's, unless
@@ -196,7 +189,6 @@ class MemoryCommands:
         sizes = {"by_agent": wanted.by_agent, "size": len(text), "known": done.known}
         log.action("memory.remembered", **sizes)
         project_id = self.context.projects.of(request["dir"])
-        self.project_changed(project_id)
         self.context.notifier.memories_written(project_id, (stored.memory.name,), "remembered")
         return {
             "name": stored.memory.name,
