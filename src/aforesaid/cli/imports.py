@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from aforesaid import clock, wiring
 from aforesaid.agents.registry import AGENTS, DEFAULT
@@ -18,13 +17,12 @@ from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
 from aforesaid.english import count
 from aforesaid.errors import StoreError, TransferError
-from aforesaid.model.events import Tally
+from aforesaid.model.events import Tally, TranscriptFile
 from aforesaid.model.requests import Usage
 from aforesaid.synthesis.cost import Prices
-from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path, project_names
+from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path
 from aforesaid.worker import import_plan as imports
 from aforesaid.worker import rpc
-from aforesaid.worker.reconcile import Selected, as_order
 
 Json = dict[str, Any]
 NOUNS = ("project", "session", "prompt", "event", "observation", "summary", "request", "memory")
@@ -55,19 +53,9 @@ def import_file(path: Path, dry_run: bool) -> None:
     _report(_run(request), dry_run=dry_run)
 
 
-def _complete_names(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-    path = next(iter(context.args), None) or default_path(os.environ)
-    return [CompletionItem(n) for n in project_names(Path(path)) if n.startswith(typed)]
-
-
 @import_.command("claude-mem")
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=_complete_names,
-    help="Only this project of claude-mem.",
-)
+@click.option("--project", metavar="NAME", help="Only this project of claude-mem.")
 @click.option(
     "--as",
     "folders",
@@ -222,11 +210,11 @@ def _import_transcripts(
         )
 
 
-def _follow(selected: list[Selected], show: out.Show) -> list[str]:
+def _follow(files: list[TranscriptFile], show: out.Show) -> list[str]:
     """Until the worker has finished. Returns the transcripts that it could not read whole."""
     found = arguments.run_task(
         "backfill",
-        as_order(selected),
+        {"files": [asdict(file) for file in files]},
         lambda now: show(now["done"], now["total"], f"{now['events']:,} events"),
     )
     return [str(path) for path in found["faulty"]]

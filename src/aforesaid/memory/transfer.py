@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import cast
 
 from aforesaid.clock import Clock
 from aforesaid.errors import Edited, TransferError
@@ -38,20 +37,17 @@ from aforesaid.memory.format import (
 from aforesaid.model.memories import OF_PROJECT, OF_USER, Broken
 from aforesaid.model.records import (
     LISTED,
-    IdentityKind,
-    IdentityRecord,
     MemoryImportResult,
     MemoryRecord,
     ProjectRecord,
 )
-from aforesaid.repository import Repository
+from aforesaid.repository import IDENTITY_KINDS, Repository
 from aforesaid.text import one_line
 
 IMPORT_REASON = "imported"
 EDITED_MESSAGE = "its file was written by somebody else in that moment; import again"
 MAX_IDENTITIES, MAX_IDENTITY = 50, 1000
 MAX_SHOWN_NAME = 80
-IDENTITY_KINDS = ("remote", "commit", "path")
 NO_PROJECT = "-"  # a folder that no project has
 
 
@@ -140,7 +136,7 @@ class MemoryImport:
         if project is None:
             return places
         source = project.repository
-        short = [each for each in source.identities if len(each.value) <= MAX_IDENTITY]
+        short = [each for each in source.identities if len(each.identity) <= MAX_IDENTITY]
         identities = tuple(short[:MAX_IDENTITIES]) or source.identities[:1]
         source = Repository(source.name, source.root, identities)
         path = find_project_folder(self._root, source, local=False)
@@ -230,13 +226,11 @@ class MemoryExport:
     def _project(self, folder: str, key: str) -> ProjectRecord | None:
         path = self._folder(folder).path
         note = read_project_note(path)
-        known = [each for each in note.identities if each.kind in IDENTITY_KINDS] if note else []
-        if note is None or not known:
+        if note is None or not note.identities:
             return None
         made = (path / PROJECT_FILE).stat().st_mtime_ns // 1_000_000
-        known.sort(key=lambda each: IDENTITY_KINDS.index(each.kind))
-        identities = (IdentityRecord(cast(IdentityKind, i.kind), i.value) for i in known)
-        return ProjectRecord(key, note.name, note.root, made, tuple(identities))
+        known = sorted(note.identities, key=lambda each: IDENTITY_KINDS.index(each.kind))
+        return ProjectRecord(key, note.name, note.root, made, tuple(known))
 
     def _read(self, folder: Folder) -> list[MemoryRecord]:
         """With the retired ones; `project` is filled in later."""

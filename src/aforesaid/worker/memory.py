@@ -81,7 +81,7 @@ class MemoryWork:
             settings.text("memory.client"),
             settings.text("memory.team_folder"),
             repository.root,
-            *(each.value for each in repository.identities),
+            *(each.identity for each in repository.identities),
         )
         until, found = self._known.get(key, (0.0, None))
         if found is None or time.monotonic() > until:

@@ -87,13 +87,7 @@ def answer_here(request: Json) -> Json:
 def search(reader: Reader, *, text: str, level: str, limit: int, **given: Any) -> Json:
     store, filters = reader.store, _filters(reader, **given)
     query = Query(text, filters, level, limit)
-    if option := query.in_vain:  # filters that can never match
-        raise Misused(
-            f"--level {level} finds {level}, and these have no {option}. "
-            f"Leave out --{option} or --level."
-        )
-    if filters.backwards:
-        raise Misused("--since is later than --until. Swap them, or leave one out.")
+    query.check()
     result = reader.searcher.search(query)
     memories = _matching_memories(reader, query)
     details = HitDetails(store, terms=query_terms(text))
