@@ -17,13 +17,12 @@ from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
 from aforesaid.english import count
 from aforesaid.errors import StoreError, TransferError
-from aforesaid.model.events import Tally
+from aforesaid.model.events import Tally, TranscriptFile
 from aforesaid.model.requests import Usage
 from aforesaid.synthesis.cost import Prices
 from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path
 from aforesaid.worker import import_plan as imports
 from aforesaid.worker import rpc
-from aforesaid.worker.reconcile import Selected, as_order
 
 Json = dict[str, Any]
 NOUNS = ("project", "session", "prompt", "event", "observation", "summary", "request", "memory")
@@ -211,11 +210,11 @@ def _import_transcripts(
         )
 
 
-def _follow(selected: list[Selected], show: out.Show) -> list[str]:
+def _follow(files: list[TranscriptFile], show: out.Show) -> list[str]:
     """Until the worker has finished. Returns the transcripts that it could not read whole."""
     found = arguments.run_task(
         "backfill",
-        as_order(selected),
+        {"files": [asdict(file) for file in files]},
         lambda now: show(now["done"], now["total"], f"{now['events']:,} events"),
     )
     return [str(path) for path in found["faulty"]]

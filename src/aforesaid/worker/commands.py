@@ -164,17 +164,17 @@ class Commands:
             self.answers.prepare_brief(project_id)
             self.service.indexing.wake()
         for session_id in {each.session_id for each in observations}:
-            self.answers.refresh_session_memory(session_id)
+            self.answers.sessions.refresh(session_id)
         for each in observations:
             log.action(f"observation.{what}", observation=each.id)
             publish = self.context.notifier.publish
             publish("changed", what=what, id=each.id, project_id=each.project_id)
 
     def _remember(self, request: Json) -> Json:
-        from aforesaid.worker.extraction import MemoryCommands  # takes long to load
-
-        commands = MemoryCommands(self.context, self.memories.find, self.answers.prepare_brief)
-        return commands.remember(request)
+        answer = self.memories.extractor.remember(request)
+        if "name" in answer:
+            self.answers.prepare_brief(self.context.projects.of(request["dir"]))
+        return answer
 
     def _dream(self, request: Json) -> Json:
         return self.memories.dreamer.run_on_request(request)

@@ -121,8 +121,7 @@ class Service(Loop):
             context,
             holder=lease_name(),
             lease=lease_milliseconds(settings.number("worker.lease_seconds"), context.choice.model),
-            on_summary=self.answers.write_session_memory,
-            extractor=lambda: self.memories.extractor,
+            service=self,
         )
         self._jobs, self._drafts = JobsLoop(self, runner), DraftsLoop(self, runner)
         loops = (self._jobs, self._drafts, self.transcripts, self.indexing, self.backups)
