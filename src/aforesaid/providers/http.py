@@ -103,9 +103,6 @@ def parse_address(url: str) -> SplitResult | None:
 
 
 LONGEST_NAME = 100
-# A loop: the last words have been said this often in the last few hundred pieces of a stream.
-LOOP, MOST_TIMES, LEAST_LOOP = 40, 20, 800
-LOOK_EVERY, LOOK_AT = 32, 900
 CLOSING = "aforesaid is closing."
 
 
@@ -143,14 +140,6 @@ class Incoming:
         received = max(self.usage.received, self.estimate.received)
         usage = replace(self.usage, received=received, estimated=True)
         return Reply(self.text, self.model, usage, complete=False)
-
-    @property
-    def loops(self) -> bool:
-        """A small model that has lost its way says the same again and again, for minutes."""
-        if len(self.parts) % LOOK_EVERY:
-            return False
-        said = "".join(self.parts[-LOOK_AT:])
-        return len(said) >= LEAST_LOOP and said.count(said[-LOOP:]) >= MOST_TIMES
 
     def set_model(self, model: object) -> None:
         """The server knows best which model answered."""
