@@ -133,12 +133,7 @@ def _shaped(call: "Call", text: str) -> Any:
         case "Read":
             return _read(args, _reminder.sub("", text))
         case "Write":
-            written = {"filePath": args.get("file_path"), "content": args.get("content")}
-            if not text.startswith("File created"):
-                return {"type": "update", **written}
-            return {"type": "create", **written, "structuredPatch": [], "originalFile": None}
-        case "Edit":
-            return {"filePath": args.get("file_path")}
+            return {"type": "create" if text.startswith("File created") else "update"}
         case _:
             return text
 
