@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aforesaid.model.records import (
-    IdentityRecord,
     ObservationRecord,
     Part,
     ProjectRecord,
@@ -16,6 +15,7 @@ from aforesaid.model.records import (
     SessionRecord,
     session_name,
 )
+from aforesaid.repository import Identity
 
 AGENT = "claude-code"
 AUTHOR = "bench"
@@ -97,7 +97,7 @@ class DataSet:
 
 
 def project_record(name: str) -> ProjectRecord:
-    return ProjectRecord(name, name, f"/{name}", 0, (IdentityRecord("path", f"path:/{name}"),))
+    return ProjectRecord(name, name, f"/{name}", 0, (Identity("path", f"path:/{name}"),))
 
 
 def session_block(

@@ -16,17 +16,18 @@ from aforesaid.paths import Paths, private_dir, write_private
 from aforesaid.providers.base import MisconfiguredModel
 from aforesaid.settings import Row, Value
 
+REFUSED = "Not changed"
 LOCK_SECONDS = 10.0  # a change takes milliseconds
 BUSY = "Another program is changing the settings and does not finish. Try again."
 
 
-def set_value(name: str, value: object, where: str) -> Value:
+def set_value(name: str, value: object) -> Value:
     """Takes a value as it is typed, or as the file has it: a number or a list of strings."""
     row = settings.row_named(name)
     if isinstance(value, str):
-        checked = settings.parse(row, value, where)
+        checked = settings.parse(row, value, REFUSED)
     else:
-        checked = settings.check(row, list(value) if isinstance(value, tuple) else value, where)
+        checked = settings.check(row, list(value) if isinstance(value, tuple) else value, REFUSED)
     _check_provider(row, checked)
     _edit(row, checked)
     return checked

@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from aforesaid import git
 from aforesaid.git import Checkout, contains_commit
 from aforesaid.text import sqlite_safe
 
 LAST_COMMITS, MOST_FILES = 5, 20
-REMOTE, COMMIT, PATH = "remote", "commit", "path"
+IDENTITY_KINDS = REMOTE, COMMIT, PATH = "remote", "commit", "path"
 SHARED_BRANCHES = ("main", "master", "trunk", "develop", "development", "dev")
 SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 SCP = re.compile(r"^(?:[^/@]+@)?([^/:]+):(?!//)(.+)$")
@@ -29,8 +29,8 @@ PORTS = {"http": "80", "https": "443", "ssh": "22", "git+ssh": "22", "git": "941
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    kind: str  # remote, commit or path
-    value: str
+    kind: Literal["remote", "commit", "path"]
+    identity: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,11 @@ def is_shared_branch(branch: str) -> bool:
 def current_branch(directory: str) -> str | None:
     """None where there is none, or a shared one: many things are done on it."""
     checkout = git.find_checkout(directory)
-    branch = checkout.branch if isinstance(checkout, Checkout) else None
+    return _own_branch(checkout) if isinstance(checkout, Checkout) else None
+
+
+def _own_branch(checkout: Checkout) -> str | None:
+    branch = checkout.branch
     return None if not branch or is_shared_branch(branch) else sqlite_safe(branch)
 
 
@@ -85,10 +89,7 @@ def current_work(directory: str, seconds: float) -> Work:
     checkout = git.find_checkout(directory)
     if not isinstance(checkout, Checkout):
         return Work()
-    branch = checkout.branch
-    files = git.list_files_in_work(checkout, LAST_COMMITS, seconds)
-    if branch:
-        branch = None if is_shared_branch(branch) else sqlite_safe(branch)
+    branch, files = _own_branch(checkout), git.list_files_in_work(checkout, LAST_COMMITS, seconds)
     return Work(branch, tuple(dict.fromkeys(files))[:MOST_FILES])
 
 
@@ -116,7 +117,7 @@ def _repository(root: str, identities: list[Identity]) -> Repository:
     return Repository(
         name=sqlite_safe(Path(root).name or root),
         root=sqlite_safe(root),
-        identities=tuple(Identity(i.kind, sqlite_safe(i.value)) for i in identities),
+        identities=tuple(Identity(i.kind, sqlite_safe(i.identity)) for i in identities),
     )
 
 
@@ -163,7 +164,7 @@ def link_identities(repository: Repository) -> tuple[Identity, ...]:
     repository whose history cannot be read (borrowed objects), it is the path and the remote."""
     found, commit = repository.identities, revision(repository.root)
     if not _values(found, COMMIT) and commit and contains_commit(repository.root, commit):
-        found = (*found, Identity(COMMIT, f"{COMMIT}:{commit}"))
+        found = (*found, Identity("commit", f"{COMMIT}:{commit}"))
     return found
 
 
@@ -241,7 +242,7 @@ def _rank(repository: Repository, known: Known[Key]) -> tuple[bool, ...]:
 
 def _values(identities: Iterable[Identity], kind: str) -> frozenset[str]:
     return frozenset(
-        each.value.removeprefix(f"{kind}:") for each in identities if each.kind == kind
+        each.identity.removeprefix(f"{kind}:") for each in identities if each.kind == kind
     )
 
 

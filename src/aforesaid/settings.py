@@ -7,7 +7,8 @@ error that names it: a typo that is silently ignored costs an evening.
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,40 +172,32 @@ def _read(file: Path) -> dict[str, object]:
 
 
 def follow(file: Path, env: Mapping[str, str]) -> Settings:
-    """Raises ConfigError, as `load` does, at the start alone."""
-    values = _LiveValues(file, env)
-    return Settings(values, values.start.origins)
+    """Settings of which some are read again when the file has changed. Raises ConfigError, as `load` does, at
+    the start alone."""
+    stamp = _stamp(file)  # before it is read: a change in between is seen later
+    start = load(file, env)
+    return Settings(_LiveValues(start.values, file, env, stamp), start.origins)
 
 
-class _LiveValues(Mapping[str, Value]):
+class _LiveValues(UserDict[str, Value]):
     """To look whether the file has changed takes microseconds, so it is done at each question."""
 
-    def __init__(self, file: Path, env: Mapping[str, str]) -> None:
-        self._file, self._env = file, env
-        stamp = _stamp(file)  # before it is read: a change in between is seen later
-        self.start = load(file, env)
-        self._known: tuple[object, Settings] = (stamp, self.start)
+    def __init__(
+        self, start: Mapping[str, Value], file: Path, env: Mapping[str, str], stamp: object
+    ) -> None:
+        super().__init__(start)
+        self._file, self._env, self._stamp = file, env, stamp
 
     def __getitem__(self, name: str) -> Value:
-        found = self._now() if name in BY_NAME and BY_NAME[name].live else self.start
-        return found.values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.start.values)
-
-    def __len__(self) -> int:
-        return len(self.start.values)
-
-    def _now(self) -> Settings:
-        before, found = self._known
         stamp = _stamp(self._file)
-        if stamp != before:
+        if stamp != self._stamp:
             try:
-                found = load(self._file, self._env)
+                found = load(self._file, self._env).values
+                self.update({row.name: found[row.name] for row in ROWS if row.live})
             except ConfigError as error:
                 log.warning("settings.unusable", error=log.cause(error))
-            self._known = stamp, found
-        return found
+            self._stamp = stamp
+        return super().__getitem__(name)
 
 
 def _stamp(file: Path) -> object:

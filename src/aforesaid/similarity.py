@@ -38,8 +38,10 @@ class Statement:
     order: tuple[str, ...]
     strong: frozenset[str]
     exact: frozenset[str]
-    denies: bool
-    directed: bool
+
+    @cached_property
+    def claim(self) -> "Claim":
+        return parse_claim(self.text)
 
     @cached_property
     def hard(self) -> tuple[str, ...]:
@@ -62,18 +64,15 @@ class Statement:
 def parse_statement(text: str) -> Statement:
     order: list[str] = []
     exact: set[str] = set()
-    denies = directed = False
     for token in _tokens(text):
         low = token.lower()
-        denies |= low in DENIALS or low.endswith(CONTRACTED)
-        directed |= canonical_stem(low) in DIRECTED
         if low in STOP_WORDS or low in DENIALS:
             continue
         order.append(canonical_stem(low))
         if _is_exact_token(token):
             exact |= {order[-1]}
     strong = frozenset(order) - COMMON_STEMS
-    return Statement(text, tuple(order), strong, frozenset(exact), denies, directed)
+    return Statement(text, tuple(order), strong, frozenset(exact))
 
 
 def content_words(text: str) -> list[str]:
@@ -84,27 +83,19 @@ def content_words(text: str) -> list[str]:
 
 def contradicts(one: Statement, other: Statement) -> bool:
     """Whether two statements about the same thing may not both hold."""
-    return one.denies != other.denies or has_opposite(one, other)
-
-
-def has_opposite(one: Statement, other: Statement) -> bool:
-    mine = set(one.order).difference(other.order)
-    theirs = set(other.order).difference(one.order)
-    return any(
-        (a in mine and b in theirs) or (b in mine and a in theirs) for a, b in OPPOSITE_STEMS
-    )
+    if one.claim.denials % 2 != other.claim.denials % 2:
+        return True
+    mine, theirs = ({word.key for word in each} for each in _differences(one.claim, other.claim))
+    opposite = any(frozenset((a, b)) in OPPOSITE_KEYS for a in mine for b in theirs)
+    return opposite or not _same_roles(one.claim, other.claim)
 
 
 def covers_statement(old: Statement, new: Statement) -> bool:
     """Whether the old one says all that the new one does. In a long statement a word may differ."""
     if not new.order or contradicts(old, new) or not new.exact <= old.exact | set(old.order):
         return False
-    if new.directed or old.directed:
-        mine = [word for word in dict.fromkeys(new.order) if word in old.order]
-        if mine != [word for word in dict.fromkeys(old.order) if word in new.order]:
-            return False
     lacking = set(new.order) - set(old.order)
-    if lacking & DIRECTED or len(lacking) > len(set(new.order)) / 4:
+    if lacking & ROLE_STEMS or len(lacking) > len(set(new.order)) / 4:
         return False
     missing = lacking & new.strong
     strange = old.strong - set(new.order)
@@ -149,10 +140,6 @@ SYNONYM_STEMS = {
     for word in others
 }
 COMMON_STEMS = frozenset(map(canonical_stem, load_list("common")))
-DIRECTED = frozenset(map(canonical_stem, load_list("directions")))
-OPPOSITE_STEMS = tuple(
-    tuple(map(canonical_stem, pair.split("/"))) for pair in sorted(load_list("opposites"))
-)
 
 LABEL = re.compile(
     r"^[ \t]*\*\*(?:why|how to apply)[:.]?\*\*[:.]?[ \t]*", re.IGNORECASE | re.MULTILINE
@@ -308,6 +295,7 @@ FREE_TURNS = frozenset(words("over least most may"))  # they may change with a v
 ONE_OF_MANY = frozenset(words("includ support"))  # verbs whose object may have many values
 # Where swapped words are another statement: `from A to B`.
 ROLE_MARKS = words("by from to into before after over than until")
+ROLE_STEMS = frozenset(map(canonical_stem, (*ROLE_MARKS, "because", "instead")))
 
 
 def word_root(word: str) -> str:
@@ -487,7 +475,7 @@ def _parse_pair(old: str, new: str) -> "_Pair | None":
         return None
     one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
     # `Use tabs` and `Use spaces` share no word that says something.
-    pair = _Pair(one, other, _unmatched(one, other), _unmatched(other, one))
+    pair = _Pair(one, other, *_differences(one, other))
     if not one.keys.isdisjoint(other.keys) or one.keys | other.keys in OPPOSITE_KEYS:
         return pair
     # `The user works in Berlin` says nothing beside its value.
@@ -595,6 +583,11 @@ def _same_subject(
     return len(telling) > 1 or (twin.under == telling[0].under and places[0] == places[1])
 
 
+def _differences(one: Claim, other: Claim) -> tuple[list[Word], list[Word]]:
+    """The words that only the one or only the other has."""
+    return _unmatched(one, other), _unmatched(other, one)
+
+
 def _unmatched(one: Claim, other: Claim) -> list[Word]:
     left = Counter(word.key for word in other.words)
     found = []
@@ -653,8 +646,9 @@ def _same_roles(one: Claim, other: Claim) -> bool:
     pairs.append((one.denied & shared, other.denied & shared))
     if any(mine and theirs and mine.isdisjoint(theirs) for mine, theirs in pairs):
         return False
-    if shared & (one.under("from") & other.under("to") | one.under("to") & other.under("from")):
-        return False
+    for mark, turned in (("from", "to"), ("before", "after")):
+        if shared & (one.under(mark) & other.under(turned) | one.under(turned) & other.under(mark)):
+            return False
     if one.passive != other.passive:
         places, passive = (order[1], one) if one.passive else (order[0], other)
         actors = [word.key for word in passive.words if "by" in word.under and word.key in shared]
@@ -672,8 +666,7 @@ def _same_roles(one: Claim, other: Claim) -> bool:
 def includes_sentence(whole: Statement, part: Statement) -> bool:
     """Whether a sentence says all that another one says: the same numbers, names and denials, and every word
     in the same order. `tabs, not spaces` does not include `spaces, not tabs`."""
-    claims = parse_claim(whole.text), parse_claim(part.text)
-    if claims[0].turns != claims[1].turns or claims[0].denials != claims[1].denials:
+    if whole.claim.turns != part.claim.turns or whole.claim.denials != part.claim.denials:
         return False
     rest, plain = iter(whole.order), plain_text(without_markup(whole.text))
     ordered = all(word in rest for word in part.order if word not in FILLERS)

@@ -47,9 +47,9 @@ def load_sections(path: Path) -> dict[str, list[str]]:
     """The lines of a data file by `[section]`, without comments. Indented lines continue the one before."""
     sections: dict[str, list[str]] = {}
     for line in path.read_text("utf-8").replace("\n  ", " ").splitlines():
-        if re.fullmatch(r"\[[a-z-]+\]", line):
-            lines = sections.setdefault(line[1:-1], [])
-        elif line and not line.startswith("#"):
+        if re.fullmatch(r"\[[^\]\\]+\]", line):
+            lines = sections[line[1:-1]] = []
+        elif line and not line.startswith("# "):
             lines.append(line)
     return sections
 

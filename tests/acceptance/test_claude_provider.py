@@ -353,10 +353,10 @@ agent.ask(Request("S", (), "Hang", 500))
 """
 
 
-def test_a_worker_that_is_killed_takes_its_agent_with_it(
+def test_the_agent_of_a_worker_that_was_killed_ends_with_its_answer(
     api: ScriptedApi, user: Client, tmp_path: Path
 ) -> None:
-    api.when("Hang", Delay(60, Text("late")))
+    api.when("Hang", Delay(3, Text("late")))
     command = [sys.executable, "-c", PARENT, find_cli(), str(tmp_path / "agent")]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as parent:
         until(lambda: bool(api.requests))

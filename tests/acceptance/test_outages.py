@@ -73,6 +73,11 @@ def user(
         installation.close()
 
 
+def rests_in_status(installation: Installation) -> list[str]:
+    status = command(["status"], env=installation.client.environment()).stdout.splitlines()
+    return [line.strip() for line in status if "next try in" in line]
+
+
 @pytest.mark.parametrize(
     ("outage", "user"),
     [pytest.param(each, each, id=each.name) for each in OUTAGES],
@@ -89,6 +94,8 @@ def test_the_next_session_is_told_everything_and_nobody_storms_the_model(
         session = installation.client.run(asked, resume=session).session_id
     assert session is not None
     until(lambda: len(installation.observations(session)) >= len(TURNS))
+    until(lambda: bool(rests_in_status(installation)) == bool(outage.rests))
+    rests = rests_in_status(installation)
     if outage.step:
         time.sleep(WATCHED_SECONDS)
 
@@ -98,8 +105,6 @@ def test_the_next_session_is_told_everything_and_nobody_storms_the_model(
     brief = told.partition("</aforesaid-memory>")[0].splitlines()
     per_job = Counter(rows(installation.paths.database, "SELECT job_id FROM requests"))
     most = max(per_job.values(), default=0)
-    status = command(["status"], env=installation.client.environment()).stdout.splitlines()
-    rests = [line.strip() for line in status if "next try in" in line]
     missing = [name for name in TURNS if f"{name}.py" not in told]
     sys.stdout.write(
         f"\n| {outage.name} | {len(brief)} lines, {len(TURNS) - len(missing)} of {len(TURNS)} turns"

@@ -82,7 +82,13 @@ def test_the_hook_is_of_the_packages_version() -> None:
 
 def test_commands_that_tell_what_is_remembered_are_known_for_it() -> None:
     """Else what aforesaid says itself would count as evidence."""
-    assert sorted(TELLING) == sorted(row.name for row in COMMANDS if row.tells)
+    silent = (
+        *("open", "pin", "verify", "edit", "merge", "purge", "pause", "resume", "project", "cost"),
+        *("install", "uninstall", "status", "doctor", "redact", "config", "worker", "retry"),
+        *("synthesize", "rebuild", "backup", "restore", "import", "completion"),
+        *("save", "summary", "end"),
+    )
+    assert sorted([*TELLING, *silent]) == sorted(row.name for row in COMMANDS)
 
 
 STARTS_PROGRAMS = re.compile(

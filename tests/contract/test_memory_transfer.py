@@ -38,12 +38,12 @@ from aforesaid.memory.transfer import (
 )
 from aforesaid.model.memories import OF_PROJECT, OF_USER
 from aforesaid.model.records import (
-    IdentityRecord,
     MemoryImportResult,
     MemoryRecord,
     ProjectRecord,
     Record,
 )
+from aforesaid.repository import Identity
 from aforesaid.store.store import Store
 from aforesaid.transfer import export, importer
 from aforesaid.transfer.import_file import ExportFile
@@ -65,7 +65,7 @@ RETIRED = TABS.replace(
 def project(name: str, *identities: str) -> ProjectRecord:
     """`identities`: such as `remote:host/shop`."""
     given = identities or (f"path:/{name}",)
-    known = tuple(IdentityRecord(each.partition(":")[0], each) for each in given)  # type: ignore[arg-type]
+    known = tuple(Identity(each.partition(":")[0], each) for each in given)  # type: ignore[arg-type]
     return ProjectRecord("p1", name, f"/{name}", START, known)
 
 

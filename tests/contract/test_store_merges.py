@@ -8,7 +8,7 @@ from aforesaid.model.observations import (
     Merge,
     Observation,
     ObservationDraft,
-    Unmergeable,
+    Unusable,
 )
 from aforesaid.recall import brief
 from aforesaid.store.store import Store
@@ -206,7 +206,7 @@ def test_what_cannot_be_merged_is_left_as_it_is(store: Store, memory: Memory, wa
         "nothing": (one.id, 999),
         "of nothing": (999, one.id),
     }[wanted]
-    assert isinstance(store.observations.merge(*pair, LATER), Unmergeable)
+    assert isinstance(store.observations.merge(*pair, LATER), Unusable)
     assert links(store, one, elsewhere) == [(None, None, False)] * 2
 
 

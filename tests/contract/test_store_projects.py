@@ -65,9 +65,8 @@ def test_a_project_takes_no_second_first_commit(store: Store) -> None:
     store.projects.resolve(replace(link, identities=merged), link.root, START)
     claim = repository("c", remote="host/shop", commit="library")
     assert store.projects.find(claim) is None
-    assert {each.value for each in store.projects.identities(first) if each.kind == "commit"} == {
-        "commit:c1"
-    }
+    known = store.projects.identities(first)
+    assert {each.identity for each in known if each.kind == "commit"} == {"commit:c1"}
 
 
 def test_a_link_holds_until_it_is_undone(store: Store) -> None:

@@ -13,8 +13,9 @@ from aforesaid.clock import DAY, HOUR
 from aforesaid.errors import TransferError
 from aforesaid.model.jobs import OBSERVE, Job
 from aforesaid.model.observations import ObservationDraft, SummaryDraft
-from aforesaid.model.records import Counts, DirRecord, IdentityRecord, ProjectRecord, Record
+from aforesaid.model.records import Counts, DirRecord, ProjectRecord, Record
 from aforesaid.model.requests import ANSWERED, Entry, Usage
+from aforesaid.repository import Identity
 from aforesaid.store.store import Store
 from aforesaid.transfer import export, importer
 from aforesaid.transfer.import_file import ExportFile
@@ -229,7 +230,7 @@ def test_an_import_claims_nothing_of_a_project_that_is_known_here(stores: Stores
         ("remote:host/shop", "commit:c1", "commit:evil", "remote:host/evil"),
     )
     for number, claim in enumerate(claims):
-        named = tuple(IdentityRecord(each.partition(":")[0], each) for each in claim)  # type: ignore[arg-type]
+        named = tuple(Identity(each.partition(":")[0], each) for each in claim)  # type: ignore[arg-type]
         dirs = (DirRecord("/home/dev/shop", START), DirRecord("/tmp/evil", START))
         record = ProjectRecord("p1", "evil", f"/tmp/evil{number}", START, named, dirs)
         target.transfer.begin()

@@ -78,7 +78,7 @@ def test_an_installation_from_before_a_hook_was_added_is_named_and_completed(
     older = json.loads(settings.read_text())
     del older["hooks"]["PreToolUse"]
     (entry,) = older["hooks"]["PreCompact"][0]["hooks"]  # it once kept the event and said nothing
-    entry["command"] = entry["command"].replace("set -- compact ", "set -- save ")
+    entry["command"] = entry["command"].replace(" compact ", " save ", 1)
     settings.write_text(json.dumps(older))
     fault = faults("--quick")["hooks"]
     assert "lacks PreCompact, PreToolUse" in fault["detail"]

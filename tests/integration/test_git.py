@@ -41,7 +41,7 @@ def claimant(tmp_path: Path) -> Path:
 
 
 def values(folder: Path) -> list[str]:
-    return [identity.value for identity in identify(str(folder)).identities]
+    return [identity.identity for identity in identify(str(folder)).identities]
 
 
 def first_commit(folder: Path) -> str:

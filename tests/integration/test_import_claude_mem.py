@@ -216,7 +216,7 @@ def test_a_project_of_the_same_name_is_the_same_and_another_gets_one_of_its_own(
     told = imported(current)
     assert told["projects"] == {"shop": str(shop), "mill": "claude-mem:mill"}
     assert told["new"]["projects"] == 1
-    assert "Title 1 of 1" in aforesaid("search", "Title 1", cwd=shop).stdout
+    assert " of 1  " in aforesaid("search", "Title 1", cwd=shop).stdout
     assert "Title" in aforesaid("context", "--json", cwd=shop).stdout
 
 

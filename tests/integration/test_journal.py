@@ -13,7 +13,7 @@ import pytest
 
 from aforesaid import clock, wiring
 from aforesaid.backups import recovery, recovery_log
-from aforesaid.backups.repository import BY_HAND
+from aforesaid.backups.repository import BY_HAND, Backup
 from aforesaid.cli import doctor
 from aforesaid.paths import Paths
 from aforesaid.store import files
@@ -86,9 +86,9 @@ def test_a_journal_is_not_rolled_back_into_the_database_that_comes(
 
 def test_a_restore_after_a_kill_backs_up_what_was_there(home: Paths, killed: Path) -> None:
     backups = wiring.backup_repository(wiring.home(), clock.now)
-    done = recovery.restore(backups, backups.get(None), 3)
-    assert done.before is not None
-    assert done.before.manifest.rows["events"] == 41
+    before = recovery.restore(backups, backups.get(None), 3)
+    assert isinstance(before, Backup)
+    assert before.manifest.rows["events"] == 41
     assert is_whole(home.database)
 
 

@@ -13,7 +13,7 @@ from aforesaid.errors import MemoryRefused
 from aforesaid.model.observations import ObservationDraft
 from aforesaid.paths import Paths
 from aforesaid.store.store import Store
-from aforesaid.worker.extraction import OF_THE_WEB, MemoryCommands
+from aforesaid.worker.extraction import OF_THE_WEB, Extractor
 from aforesaid.worker.indexing import index
 from tests.support.context import make_context
 from tests.support.injected import ROOT, Sessions, feed, imported
@@ -56,7 +56,7 @@ def test_an_agent_cannot_have_a_page_kept_for_good(
     one = INJECTIONS[0]
     feed(sessions, way, one)
     context = make_context(home, sessions.store, clock.now)
-    remembering = MemoryCommands(
+    remembering = Extractor(
         context, lambda directory: wiring.memories(context.home, directory, clock.now)
     )
     text = f"Builds fail because {one.canary} was not run"

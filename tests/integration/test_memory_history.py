@@ -90,7 +90,7 @@ def test_the_diff_shows_what_a_change_did(memories: Memories) -> None:
     assert memories.history.diff(first).startswith(
         "--- /dev/null\n+++ b/user/prefers-tabs.md\n@@ -0,0 +1,"
     )
-    assert memories.history.contents(first)[0] == {"user/prefers-tabs.md": None}
+    assert memories.history.entry(first).files["user/prefers-tabs.md"][0] is None
 
 
 def test_a_retired_memory_is_shown_as_a_file_that_moved(memories: Memories) -> None:
@@ -114,10 +114,8 @@ def test_hand_edits_are_recorded_as_such_before_a_change(memories: Memories) -> 
     assert reasons(memories) == ["over it", BY_HAND, "remembered"]
     by_hand = memories.history.log()[1]
     assert len(by_hand.paths) == 2
-    assert memories.history.contents(by_hand.id)[1]["user/prefers-tabs.md"] == mine
-    assert memories.history.contents(memories.history.log()[0].id)[0] == {
-        "user/prefers-tabs.md": mine
-    }
+    assert by_hand.files["user/prefers-tabs.md"][1] == mine
+    assert memories.history.log()[0].files["user/prefers-tabs.md"][0] == mine
     assert "[added](added.md)" in (added.parent / "MEMORY.md").read_text()
     added.unlink()
     write(memories, replace(TABS, body="Again."))
@@ -146,7 +144,10 @@ def test_undo_brings_back_an_erased_or_retired_file(memories: Memories, step: st
     write(memories, TABS, AUTH)
     before = {path: path.read_bytes() for path in memories.places.root.rglob("*.md")}
     with memories.change(step) as change:
-        change.erase("prefers-tabs") if step == "erase" else change.retire("prefers-tabs", "old")
+        if step == "erase":
+            change.put(tabs_file(memories), None)
+        else:
+            change.retire("prefers-tabs", "old")
     assert memories.get("prefers-tabs") is None
     undo_change(memories)
     assert {path: path.read_bytes() for path in memories.places.root.rglob("*.md")} == before
@@ -223,7 +224,7 @@ def test_forced_from_another_project_an_undo_keeps_what_was_edited_by_hand(
     assert not path.exists()
     assert reasons(memories)[1] == BY_HAND
     below = path.relative_to(memories.places.root).as_posix()
-    assert memories.history.contents(memories.history.log()[1].id)[1] == {below: mine}
+    assert memories.history.log()[1].files[below][1] == mine
     undo_change(memories)
     assert path.read_bytes() == mine
 
@@ -283,9 +284,8 @@ def test_odd_file_names_are_recorded_if_memories_can_be_called_so(memories: Memo
     write(memories, AUTH)
     by_hand = memories.history.log()[1]
     assert len(by_hand.paths) == 4
-    before, after = memories.history.contents(by_hand.id)
-    assert set(before.values()) == {None}
-    for path, data in after.items():
+    for path, (before, data) in by_hand.files.items():
+        assert before is None
         assert (memories.places.root / path).read_bytes() == data
     write(memories, replace(AUTH, body="Again."))
     assert reasons(memories).count(BY_HAND) == 1
@@ -329,7 +329,7 @@ def test_no_name_and_no_reason_breaks_the_log(
     assert [entry.id for entry in log] == [f"s{number}" for number in range(len(steps), 0, -1)]
     for entry, (_, at, reason, after) in zip(log, steps[::-1], strict=True):
         assert (entry.at, entry.reason, entry.paths) == (at, reason, tuple(sorted(after)))
-        assert made.contents(entry.id)[1] == after
+        assert {path: data for path, (_, data) in entry.files.items()} == after
     assert record(*steps[-1]) == log[0].id  # again, after a crash
     assert made.log(None) == log
 

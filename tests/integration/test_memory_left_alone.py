@@ -132,12 +132,10 @@ def test_what_could_not_be_remembered_is_refused(
         act()
 
 
-def test_what_a_turn_taught_is_skipped_where_it_could_not_be_written(saved: list[Path]) -> None:
+def test_what_a_turn_taught_is_refused_where_it_could_not_be_written(saved: list[Path]) -> None:
     found = statements("Never push to main. I prefer tabs.", "")
-    done = apply_statements(here(), found, ("event 1",), clock.now)
-    assert (done.added, done.updated) == ((), ())
-    assert len(done.skipped) == len(found) == 2
-    assert all("edited" in each.why for each in done.skipped)
+    with pytest.raises(Edited, match="try again"):
+        apply_statements(here(), found, ("event 1",), clock.now)
 
 
 def test_the_memory_tool_tells_its_model(saved: list[Path]) -> None:

@@ -96,10 +96,7 @@ def is_kept(memories: Memories) -> bool:
     found = [path.read_bytes() for path in root.glob("[!.]*/**/[!.]*") if path.is_file()]
     entries = memories.history.log(None)
     found += [
-        data or b""
-        for entry in entries
-        for side in memories.history.contents(entry.id)
-        for data in side.values()
+        data or b"" for entry in entries for versions in entry.files.values() for data in versions
     ]
     return SAVED in found
 

@@ -177,11 +177,14 @@ def test_a_project_is_named_by_any_folder_of_it(project: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--level", "sessions", "--file", "x"), "have no file. Leave out --file or --level."),
-        (("--level", "sessions", "--type", "decision"), "have no type."),
-        (("--level", "events", "--type", "decision"), "have no type."),
-        (("--level", "summaries", "--concept", "x"), "have no concept."),
-        (("--since", "2026-10-09", "--until", "2026-10-01"), "--since is later than --until."),
+        (("--level", "sessions", "--file", "x"), "have no file: leave out the file or the level."),
+        (("--level", "sessions", "--type", "decision"), "have no type:"),
+        (("--level", "events", "--type", "decision"), "have no type:"),
+        (("--level", "summaries", "--concept", "x"), "have no concept:"),
+        (
+            ("--since", "2026-10-09", "--until", "2026-10-01"),
+            "The start (since) is later than the end (until).",
+        ),
         (("--session", ""), "'--session': it is empty."),
         (("--project", " "), "'--project': it is empty."),
     ],

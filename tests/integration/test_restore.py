@@ -50,22 +50,21 @@ def test_memories_go_aside_with_a_database_that_no_backup_can_be_made_of(
     home: Paths, backups: BackupRepository, backup: Backup
 ) -> None:
     home.database.write_bytes(b"garbage" * 1000)
-    done = recovery.restore(backups, backup, 3)
-    assert done.before is None
-    assert done.aside is not None
+    aside = recovery.restore(backups, backup, 3)
+    assert isinstance(aside, Path)
     assert told(home.memory) == {"user/tabs.md": OLD}
-    assert told(done.aside / "memory") == {"user/tabs.md": SINCE, "projects/tabs.md": SINCE}
-    assert (done.aside / home.database.name).exists()
+    assert told(aside / "memory") == {"user/tabs.md": SINCE, "projects/tabs.md": SINCE}
+    assert (aside / home.database.name).exists()
 
 
 def test_memories_that_a_backup_has_do_not_stay_beside_them(
     home: Paths, backups: BackupRepository, backup: Backup
 ) -> None:
-    done = recovery.restore(backups, backup, 3)
-    assert done.before is not None
+    before = recovery.restore(backups, backup, 3)
+    assert isinstance(before, Backup)
     assert told(home.memory) == {"user/tabs.md": OLD}
     assert not list(home.data.glob(".memory.*"))
-    recovery.restore(backups, done.before, 3)
+    recovery.restore(backups, before, 3)
     assert told(home.memory) == {"user/tabs.md": SINCE, "projects/tabs.md": SINCE}
 
 
@@ -73,11 +72,11 @@ def test_the_backup_that_is_restored_stays(
     home: Paths, backups: BackupRepository, backup: Backup
 ) -> None:
     """Though what is backed up before it would have it go: two are kept of those."""
-    first, second = (recovery.restore(backups, backup, 3).before for _ in range(2))
-    assert first is not None
-    assert second is not None
-    last = recovery.restore(backups, first, 3).before
-    assert last is not None
+    first, second = (recovery.restore(backups, backup, 3) for _ in range(2))
+    assert isinstance(first, Backup)
+    assert isinstance(second, Backup)
+    last = recovery.restore(backups, first, 3)
+    assert isinstance(last, Backup)
     assert {first.name, second.name, last.name} <= {each.name for each in backups.all()}
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from aforesaid.clock import SECOND
 from aforesaid.model.events import (
@@ -102,6 +103,6 @@ def again(arrival: Arrival, *, later: int = 0, capture_id: str = "delivered-agai
 def repository(name: str, *, remote: str | None = None, commit: str | None = None) -> Repository:
     """What git would say of a repository in the developer's home."""
     root = f"/home/dev/{name}"
-    found = [("remote", remote), ("commit", commit), ("path", root)]
+    found: list[Any] = [("remote", remote), ("commit", commit), ("path", root)]
     identities = tuple(Identity(kind, f"{kind}:{value}") for kind, value in found if value)
     return Repository(name, root, identities)

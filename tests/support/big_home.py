@@ -25,7 +25,6 @@ from aforesaid.model.records import (
     BlobRecord,
     DirRecord,
     EventRecord,
-    IdentityRecord,
     JobRecord,
     ObservationRecord,
     ProjectRecord,
@@ -106,10 +105,8 @@ def _working_hour(rng: random.Random, at: int) -> int:
 
 def _project(root: Path, at: int) -> ProjectRecord:
     found = identify(str(root))
-    identities = tuple(IdentityRecord(i.kind, i.value) for i in found.identities)  # type: ignore[arg-type]
-    return ProjectRecord(
-        found.name, found.name, found.root, at, identities, (DirRecord(str(root), at),)
-    )
+    dirs = (DirRecord(str(root), at),)
+    return ProjectRecord(found.name, found.name, found.root, at, found.identities, dirs)
 
 
 def _session(

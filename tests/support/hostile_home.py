@@ -10,7 +10,6 @@ from aforesaid.model.observations import Doubt
 from aforesaid.model.records import (
     DirRecord,
     EventRecord,
-    IdentityRecord,
     JobRecord,
     ObservationRecord,
     ProjectRecord,
@@ -22,6 +21,7 @@ from aforesaid.model.records import (
 )
 from aforesaid.model.search import Injection
 from aforesaid.paths import Paths
+from aforesaid.repository import Identity
 
 # Each calls home or opens a dialog, if anything runs at all.
 ATTACKS = (
@@ -82,7 +82,7 @@ def make(home: Path) -> Path:
 def _project(attack: str, root: Path, at: int, number: int) -> ProjectRecord:
     path = str(root / str(number))
     name = attack[:120].replace("/", "∕")
-    identity = IdentityRecord("path", f"path:{path}")
+    identity = Identity("path", f"path:{path}")
     return ProjectRecord(f"p{number}", name, path, at, (identity,), (DirRecord(path, at),))
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from aforesaid.memory.history import History
 from aforesaid.memory.transfer import IMPORT_REASON, MemoryImport
-from aforesaid.model.records import IdentityRecord, MemoryImportResult, MemoryRecord, ProjectRecord
+from aforesaid.model.records import MemoryImportResult, MemoryRecord, ProjectRecord
+from aforesaid.repository import Identity
 from tests.support.memory_crash import MOST, NOW, _count_down, begin, state
 
-SHOP = ProjectRecord("p1", "shop", "/there", 1, (IdentityRecord("path", "path:/shop"),))
+SHOP = ProjectRecord("p1", "shop", "/there", 1, (Identity("path", "path:/shop"),))
 
 
 def text(said: str) -> str:

@@ -14,12 +14,12 @@ from aforesaid.agents.registry import AGENTS
 from aforesaid.clock import HOUR, MINUTE, SECOND
 from aforesaid.model.events import Arrival, Capture, Event
 from aforesaid.model.records import (
-    IdentityRecord,
     ObservationRecord,
     ProjectRecord,
     SessionRecord,
 )
 from aforesaid.providers.rules import Rules
+from aforesaid.repository import Identity
 from aforesaid.store.store import Store
 from aforesaid.synthesis import synthesize
 from tests.support.arrivals import START, repository
@@ -205,7 +205,7 @@ def imported(store: Store, one: Injection) -> None:
     store.transfer.begin()
     store.transfer.import_records(
         [
-            ProjectRecord("shop", "shop", ROOT, START, (IdentityRecord("path", f"path:{ROOT}"),)),
+            ProjectRecord("shop", "shop", ROOT, START, (Identity("path", f"path:{ROOT}"),)),
             SessionRecord(
                 *(name, "shop", "claude-code", f"mem-{one.number}", ROOT, None, "completed"),
                 *(START, START, START, words[:80], None, 1),

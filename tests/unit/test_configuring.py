@@ -35,7 +35,7 @@ def written(home: Paths) -> dict[str, object]:
 
 
 def changing(name: str, value: int) -> Callable[[], object]:
-    return lambda: configuring.set_value(name, value, "test")
+    return lambda: configuring.set_value(name, value)
 
 
 def test_of_changes_in_many_threads_none_is_lost(home: Paths) -> None:
@@ -48,7 +48,7 @@ def test_of_changes_in_many_threads_none_is_lost(home: Paths) -> None:
 def test_of_changes_by_many_programs_none_is_lost(home: Paths) -> None:
     program = (
         "import sys; from aforesaid import configuring; sys.stdin.read(1)\n"
-        "for value in range(100, 110): configuring.set_value(sys.argv[1], value, 'test')\n"
+        "for value in range(100, 110): configuring.set_value(sys.argv[1], value)\n"
     )
     names = ["brief.tokens", "recall.tokens", "memory.tokens", "web.delete_seconds"]
     running = [
@@ -64,7 +64,7 @@ def test_of_changes_by_many_programs_none_is_lost(home: Paths) -> None:
 def test_a_change_that_is_cut_off_leaves_the_file_as_it_was(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    configuring.set_value("brief.tokens", 100, "test")
+    configuring.set_value("brief.tokens", 100)
     before = home.config_file.read_text()
 
     def full(*_: object) -> None:
@@ -73,10 +73,10 @@ def test_a_change_that_is_cut_off_leaves_the_file_as_it_was(
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", full)
         with pytest.raises(ConfigError, match="No space left"):
-            configuring.set_value("brief.tokens", 200, "test")
+            configuring.set_value("brief.tokens", 200)
     assert home.config_file.read_text() == before
     assert [each.name for each in home.config.glob("*.tmp")] == []
-    configuring.set_value("brief.tokens", 300, "test")
+    configuring.set_value("brief.tokens", 300)
     assert written(home) == {"brief.tokens": 300}
 
 
@@ -84,12 +84,12 @@ def test_who_holds_the_settings_for_ever_keeps_nobody_waiting(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(configuring, "LOCK_SECONDS", 0.05)
-    configuring.set_value("brief.tokens", 100, "test")
+    configuring.set_value("brief.tokens", 100)
     with (
         locks.lock(home.config_file.with_name(".config.toml.lock")),
         pytest.raises(ConfigError, match="Another program"),
     ):
-        configuring.set_value("brief.tokens", 200, "test")
+        configuring.set_value("brief.tokens", 200)
 
 
 @pytest.mark.parametrize("content", [b"brief = 3\n", b"\xff\xfe", b"[brief\n"])
@@ -97,5 +97,5 @@ def test_what_is_no_file_of_settings_is_named_and_left_alone(home: Paths, conten
     home.config.mkdir(parents=True, exist_ok=True)
     home.config_file.write_bytes(content)
     with pytest.raises(ConfigError, match=r"config\.toml"):
-        configuring.set_value("brief.tokens", 200, "test")
+        configuring.set_value("brief.tokens", 200)
     assert home.config_file.read_bytes() == content

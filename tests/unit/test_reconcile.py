@@ -58,7 +58,8 @@ class Stub(Agent):
     ) -> TranscriptFile:
         ref = told[0].event.session
         self.told[ref] = told
-        self.files[ref] = TranscriptFile(f"/transcripts/{ref}", ref, cwd, len(told), modified)
+        path = f"/transcripts/{ref}"
+        self.files[ref] = TranscriptFile(self.name, path, ref, cwd, len(told), modified)
         return self.files[ref]
 
     def parse(self, capture: Capture) -> Event | Unreadable | None:
@@ -281,7 +282,7 @@ def test_work_on_a_transcript_begins_when_all_of_it_is_read(
     monkeypatch.setattr(reconcile, "ENOUGH_EVENTS", 6)
     know(store)
     file = agent.add(turns("s1", 4))
-    parts = reconciler(store, agent).file(agent, file)
+    parts = reconciler(store, agent).file(file)
     assert next(parts) == Healed(6, 2)
     assert store.jobs.claim("test", NOW, NOW + HOUR) is None
     assert list(parts) == [Healed(6, 2)]
@@ -453,7 +454,7 @@ def test_a_hook_that_comes_after_an_import_is_dropped(store: Store, agent: Stub)
     line = replace(by_hook.capture, id="line", body=b"{}")
     file = agent.add([prompt, replace(by_hook, capture=line)])
     importing = replace(reconciler(store, agent), importing=True)
-    assert sum(part.added for part in importing.file(agent, file)) == 2
+    assert sum(part.added for part in importing.file(file)) == 2
     assert store.events.add([by_hook], NOW).duplicates == 1
     assert stored(store, "s1") == [prompt.capture.id, "line"]
 

@@ -206,16 +206,9 @@ def test_files_are_read_from_elements_and_from_lines() -> None:
     assert found.files_modified == ("c.py", "d.py")
 
 
-def test_values_may_stand_in_attributes() -> None:
-    found = draft(
-        '<observation type="bugfix" title="a > b &amp; c"><facts><fact text="F."/></facts>'
-    )
-    assert (found.type, found.title, found.facts) == ("bugfix", "a > b & c", ("F.",))
-
-
 def test_placeholders_are_empty() -> None:
     found = within(
-        "<title>Short title (3-8 words)</title><subtitle>…</subtitle><facts><fact>...</fact>"
+        "<title>[Title]</title><subtitle>…</subtitle><facts><fact>...</fact>"
         "<fact>[fact]</fact><fact>A real fact.</fact></facts><narrative>N/A</narrative>"
     )
     assert found == ObservationDraft("change", None, None, ("A real fact.",))
@@ -356,7 +349,6 @@ def test_unknown_parts_of_a_summary_become_notes() -> None:
         ("```\n<skip_summary reason='a &lt; b'>\n```", "a < b"),
         ("<summary><skip_summary>small talk</skip_summary></summary>", "small talk"),
         ("<skip_summary/>", "no reason given"),
-        ('<skip_summary reason="cut o', "cut o"),
     ],
 )
 def test_a_summary_may_be_skipped(reply: str, reason: str) -> None:

@@ -16,7 +16,6 @@ from aforesaid.model.observations import Doubt
 from aforesaid.model.records import (
     DirRecord,
     EventRecord,
-    IdentityRecord,
     JobRecord,
     MemoryRecord,
     ObservationRecord,
@@ -26,6 +25,7 @@ from aforesaid.model.records import (
     SessionRecord,
     SummaryRecord,
 )
+from aforesaid.repository import Identity
 from aforesaid.transfer.format import LINE_NAMES, End, Header, Line, Malformed, decoded, encoded
 from tests.support.tables import loop_over
 
@@ -122,7 +122,7 @@ def test_a_value_that_is_none_of_the_allowed_ones_is_refused() -> None:
 def test_the_format_is_what_the_reference_says() -> None:
     """Field by field: whoever changes a record changes the page and, unless it is optional, the version."""
     lines: list[Line] = [
-        ProjectRecord("p1", "n", "/", 1, (IdentityRecord("path", "i"),), (DirRecord("/", 1),)),
+        ProjectRecord("p1", "n", "/", 1, (Identity("path", "i"),), (DirRecord("/", 1),)),
         SessionRecord("s", "p1", "a", "r", "/", None, "active", 1, 1, None, None, None, 0),
         PromptRecord("s", 1, None, 1, "t"),
         JobRecord("s", 1, "observe", 1, "done", 1, 1, None, 1, None, None),

@@ -7,7 +7,7 @@ only what is not a JSON object or names no session, because then nothing says wh
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +114,11 @@ class Agent:
             transcript=text_of(payload, "transcript_path") or None,
             branch=text_of(payload, "git_branch"),
         )
+
+    def parse_stored(self, row: events.StoredEvent, project_dir: str) -> events.Event | None:
+        """It could be read once; a newer parser that cannot is no reason to fail."""
+        event = self.parse(replace(row.capture, project_dir=project_dir))
+        return event if isinstance(event, events.Event) else None
 
     def key(self, what: events.Happening, payload: Json) -> str | None:
         """The same happening has the same key, whether a hook or the transcript tells of it."""

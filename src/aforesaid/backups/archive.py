@@ -35,11 +35,10 @@ def pack(root: Path, target: Path) -> int:
 def check(path: Path) -> int:
     """How many files it holds. Reads all of it: gzip keeps a checksum."""
     try:
-        with gzip.open(path) as file:
+        with gzip.open(path) as file, tarfile.open(fileobj=file, mode="r:") as archive:
+            members = archive.getmembers()
             while file.read(1 << 20):
                 pass
-        with tarfile.open(path, "r:gz") as archive:
-            members = archive.getmembers()
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
         raise BackupError(f"{path} is damaged ({error}).") from error
     for member in members:

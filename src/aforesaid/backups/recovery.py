@@ -17,9 +17,7 @@ Only for the holder of the worker's lock.
 import shutil
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from aforesaid import log
 from aforesaid.backups import archive, database_state, recovery_log
@@ -40,14 +38,6 @@ REPLACED = ".memory.replaced"  # the memories that were here, until they are in 
 DROPPED = ".memory.dropped"  # those that are in a backup
 
 
-class Restored(NamedTuple):
-    """`before`: the backup of what was here; None when it could not be made, then it is in `aside`."""
-
-    backup: Backup
-    before: Backup | None
-    aside: Path | None
-
-
 def recover(repository: BackupRepository, why: str) -> None:
     paths, now = repository.paths, repository.clock()
     since = now - AGAIN_MINUTES * MINUTE
@@ -64,9 +54,9 @@ def recover(repository: BackupRepository, why: str) -> None:
 
 def resume(repository: BackupRepository) -> None:
     """A recovery that was begun and killed."""
-    begun = (each for each in recovery_log.load_all(repository.paths) if not each.done)
-    for record in islice(begun, 1):
-        _finish(repository, record)
+    begun = [each for each in recovery_log.load_all(repository.paths) if not each.done]
+    if begun:
+        _finish(repository, begun[0])
 
 
 def record_lost_log(repository: BackupRepository, events: int) -> None:
@@ -174,8 +164,9 @@ def restore(
     progress: Progress = no_progress,
     *,
     memories: bool = True,
-) -> Restored:
-    """Everything is prepared first: until the last moment what is here stays."""
+) -> Backup | Path:
+    """Everything is prepared first: until the last moment what is here stays. Returns the backup of that; the
+    folder where it is if none could be made."""
     repository.check(backup)
     put_back_memories(repository)
     paths = repository.paths
@@ -187,7 +178,7 @@ def restore(
     if memories:
         shutil.rmtree(source, ignore_errors=True)
         archive.unpack(backup.memories, source)
-    before, aside = _keep_current(repository, backup, keep)
+    before = _keep_current(repository, backup, keep)
     if backup.manifest.schema:
         replace_database(new, paths.database)
     if memories:
@@ -195,12 +186,12 @@ def restore(
         old = paths.memory.with_name(REPLACED)
         archive.replace(paths.memory, source, old)
         shutil.rmtree(source)
-        if aside is not None:
-            old.rename(aside / paths.memory.name)
+        if isinstance(before, Path):
+            old.rename(before / paths.memory.name)
         else:
             shutil.rmtree(old.rename(paths.memory.with_name(DROPPED)))
     log.action("backup.restored", backup=backup.name)
-    return Restored(backup, before, aside)
+    return before
 
 
 def put_back_memories(repository: BackupRepository) -> None:
@@ -217,18 +208,16 @@ def put_back_memories(repository: BackupRepository) -> None:
     log.warning("backup.memories_put_back")
 
 
-def _keep_current(
-    repository: BackupRepository, backup: Backup, keep: int
-) -> tuple[Backup | None, Path | None]:
+def _keep_current(repository: BackupRepository, backup: Backup, keep: int) -> Backup | Path:
     """What is here now, in a backup or aside. No room for a backup is no reason to go on without."""
     database = repository.paths.database
     files.roll_back(database)
     try:
-        return repository.make(backups.RESTORE, keep, spare=backup.name), None
+        return repository.make(backups.RESTORE, keep, spare=backup.name)
     except StoreError as error:
         folder = _create_aside(repository, log.cause(error))
     move_database(database, folder)
-    return None, folder
+    return folder
 
 
 def _create_aside(repository: BackupRepository, why: str) -> Path:

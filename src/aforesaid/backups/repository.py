@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aforesaid import __version__, log
 from aforesaid.backups import archive
@@ -217,7 +217,7 @@ def find_expired(newest_first: Sequence[Backup], keep: int) -> list[Backup]:
 
 def read_manifest(folder: Path) -> Manifest:
     try:
-        found: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
+        found = json.loads((folder / MANIFEST).read_bytes())
         if found["format"] > FORMAT:
             raise BackupError(f"{folder.name} was made by a newer aforesaid ({found['version']}).")
         entries = {str(name): FileEntry(**each) for name, each in found.pop("files").items()}

@@ -229,21 +229,21 @@ def limit_option(default: int, most: int = 1000) -> Callable[[Command], Command]
 
 
 def since_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
-    return _time_option("--since", f"{what} since: {TIME_EXAMPLES}.", default)
+    return time_option("--since", f"{what} since: {TIME_EXAMPLES}.", default)
 
 
 def until_option(what: str) -> Callable[[Command], Command]:
     """`--until`, in milliseconds, exclusive: the named day, week or month is included."""
-    return _time_option("--until", f"{what} until the end of: {TIME_EXAMPLES}.")
+    return time_option("--until", f"{what} until the end of: {TIME_EXAMPLES}.")
 
 
-def _time_option(name: str, what: str, default: str | None = None) -> Callable[[Command], Command]:
+def time_option(name: str, what: str, default: str | None = None) -> Callable[[Command], Command]:
     def parse(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
         if value is None:
             return None
         from aforesaid.times import begin, end  # slow to load
 
-        read = begin if name == "--since" else end
+        read = end if name == "--until" else begin
         try:
             return read(value.strip(), clock.now())
         except ValueError as error:

@@ -1,7 +1,7 @@
 """`aforesaid cost`: requests to models as a table and a chart by day."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from aforesaid.synthesis.cost import Costs, load_costs, total_tokens
 
 MILLION = 1_000_000
 BAR, MOST_DAYS = 60, 31
+NUMBERS = ("requests", "sent", "cached", "received", "dollars")
 SMALLEST = 0.0001  # dollars; less is shown as this, not as nothing
 
 
@@ -28,13 +29,9 @@ def dollars(spent: Spent) -> str:
     return f"{shown} + ?" if spent.unpriced else shown
 
 
-NUMBERS: Mapping[str, Callable[[Spent], str]] = {
-    "requests": lambda row: f"{row.requests:,}",
-    "sent": lambda row: f"{row.sent:,}",
-    "cached": lambda row: f"{row.cached:,}",
-    "received": lambda row: f"{row.received:,}",
-    "dollars": dollars,
-}
+def cells(row: Spent) -> tuple[str, ...]:
+    figures = (row.requests, row.sent, row.cached, row.received)
+    return (row.label, *(f"{figure:,}" for figure in figures), dollars(row))
 
 
 @click.command()
@@ -75,9 +72,7 @@ def cost(by: str, since: int, project: str | None) -> None:
 
 
 def _print(costs: Costs) -> None:
-    rows = [
-        (row.label, *(NUMBERS[name](row) for name in NUMBERS)) for row in (*costs.rows, costs.total)
-    ]
+    rows = map(cells, (*costs.rows, costs.total))
     place = f" for {costs.project}" if costs.project else ""
     out.say(out.heading(f"Tokens{place} since {clock.day_and_time(costs.since)}"))
     out.table((f"by {costs.by}", *NUMBERS), rows, numbers=NUMBERS)

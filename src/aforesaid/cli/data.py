@@ -239,15 +239,15 @@ def restore(name: str | None, yes: bool, without_memories: bool) -> None:
         click.confirm("Restore it?", abort=True)
     keep = home.settings.number("backup.keep")
     with _without_worker(home.paths), out.bar("Restoring") as show:
-        done = recovery.restore(backups, backup, keep, show, memories=not without_memories)
+        kept = recovery.restore(backups, backup, keep, show, memories=not without_memories)
     rpc.start(home.paths)
-    before, aside = done.before and done.before.name, done.aside and str(done.aside)
-    kept = f"The state before could not be read well enough for a backup; it is in {aside}."
+    before, aside = (None, str(kept)) if isinstance(kept, Path) else (kept.name, None)
+    where = f"The state before could not be read well enough for a backup; it is in {aside}."
     if before:
-        kept = f"The state before: `aforesaid restore {before}` restores it."
+        where = f"The state before: `aforesaid restore {before}` restores it."
     out.report(
-        {"restored": done.backup.name, "before": before, "aside": aside},
-        f"Restored {done.backup.name}: {_contents(done.backup, memories=False)}.\n{kept}\n"
+        {"restored": backup.name, "before": before, "aside": aside},
+        f"Restored {backup.name}: {_contents(backup, memories=False)}.\n{where}\n"
         "The search index is rebuilt in the background; `aforesaid status` shows the progress.",
     )
 

@@ -7,14 +7,15 @@ import tempfile
 import time
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import click
 
 from aforesaid import clock, wiring
+from aforesaid.cli import arguments
 from aforesaid.cli.output import heading, say, styled
 from aforesaid.cli.setup import run_hook
 from aforesaid.cli.show import print_text
-from aforesaid.errors import WorkerError
 from aforesaid.git import create_repository
 from aforesaid.paths import find_program
 from aforesaid.recall import brief
@@ -24,7 +25,6 @@ from aforesaid.wiring import Home
 from aforesaid.worker import rpc
 
 SESSIONS = ("session1.jsonl", "session2.jsonl")
-WAIT_SECONDS = 30.0
 
 
 @click.command()
@@ -40,7 +40,7 @@ def demo() -> None:
         try:
             for name in SESSIONS:
                 _replay(name, project)
-            _wait(home)
+            arguments.watch_worker("Writing notes", _count_left, "Stopped.")
             _print_remembered(home, project)
         finally:
             rpc.stop(home.paths)
@@ -67,17 +67,8 @@ def _replay(name: str, project: Path) -> None:
     say(styled(text, dim=True))
 
 
-def _wait(home: Home) -> None:
-    end = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < end:
-        try:
-            found = rpc.status(home.paths)
-        except WorkerError:
-            found = {"idle": False}
-        if found["idle"] and found["queue"]["sessions"] == len(SESSIONS):
-            return
-        time.sleep(0.02)
-    raise WorkerError("The worker did not finish. See the messages above, then `aforesaid doctor`.")
+def _count_left(status: dict[str, Any]) -> int:
+    return 0 if status["idle"] and status["queue"]["sessions"] == len(SESSIONS) else 1
 
 
 def _print_remembered(home: Home, project: Path) -> None:

@@ -46,6 +46,7 @@ RESTART = "aforesaid worker restart"  # a start checks the database, and repairs
 LATE = 3  # times the interval between backups
 REPORTED_FOR = 7 * DAY  # a recovery
 LISTED = 5
+PATH = "whole path"
 WAIT_SECONDS = 20.0
 AGENT, CLIENT = DEFAULT.name, DEFAULT.connection
 
@@ -259,13 +260,12 @@ def check_provider() -> Iterator[Finding]:
 def check_search() -> Iterator[Finding]:
     home = wiring.home()
     if missing := overview.encoder_problem(home.settings):
-        yield Finding("fault", "search", *missing)
+        yield missing
         return
     with suppress(StoreMissing):
         index = overview.index_health(home.settings, wiring.open_for_reading(home.paths))
         few = overview.missing_vectors(index, overview.worker_status(home.paths))
-        what, fix = few or (None, "")
-        yield _judge("search", what, index_line(asdict(index)), fix, "warning")
+        yield few or Finding("ok", "search", index_line(asdict(index)))
 
 
 def check_hooks() -> Iterator[Finding]:
@@ -285,7 +285,10 @@ def check_server() -> Iterator[Finding]:
         if entry is not None:
             found = True
             if is_our_server(entry):
-                yield _check_server(file, scope, Path(str(entry.get("command"))))
+                python = Path(str(entry.get("command")))
+                yield overview.check_python(
+                    "MCP server", file, scope, python, MODULE, slow="warning"
+                )
             else:
                 yield Finding("ok", "MCP server", f"added to {file} by hand")
     if found:
@@ -295,21 +298,6 @@ def check_server() -> Iterator[Finding]:
     elif any(f.level != "warning" for f in check_hooks()):
         unknown = f"{CLIENT.title} does not know it"
         yield Finding("warning", "MCP server", unknown, "aforesaid install")
-
-
-def _check_server(file: Path, scope: str, command: Path) -> Finding:
-    fix, fine = f"aforesaid install --scope {scope}", f"installed in {file}"
-    if not os.access(command, os.X_OK):
-        return Finding("fault", "MCP server", f"{command} cannot be run", fix)
-    if scope == "project" and not overview.is_known_python(command):
-        return Finding("ok", "MCP server", f"{fine}; {overview.UNTRIED.format(command)}")
-    starts = overview.can_import(command, MODULE)
-    if starts is None:
-        slow = overview.SLOW.format(command, overview.START_SECONDS)
-        fix = "try again when the machine is less busy, or start the client with MCP_TIMEOUT=60000"
-        return Finding("warning", "MCP server", f"{slow}, longer than {CLIENT.title} waits", fix)
-    problem = None if starts else f"it does not start with {command}"
-    return _judge("MCP server", problem, fine, fix)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -348,18 +336,15 @@ def check_whole_path() -> Iterator[Finding]:
                 if done.stdout.strip():
                     json.loads(done.stdout)
             with_model = wiring.provider(wiring.home(), clock.now).model is not None
-            level, what, fix = _wait_for(paths, reference, began, with_model=with_model)
-            yield Finding(level, "whole path", what, fix)
+            yield _wait_for(paths, reference, began, with_model=with_model)
         except (AforesaidError, subprocess.SubprocessError, ValueError) as error:
-            yield Finding("fault", "whole path", str(error), "aforesaid worker logs")
+            yield Finding("fault", PATH, str(error), "aforesaid worker logs")
         finally:
             with suppress(WorkerError):
                 rpc.order(paths, "drop-doctor-session", session=reference)
 
 
-def _wait_for(
-    paths: Paths, reference: str, began: float, *, with_model: bool
-) -> tuple[str, str, str]:
+def _wait_for(paths: Paths, reference: str, began: float, *, with_model: bool) -> Finding:
     while time.monotonic() - began < WAIT_SECONDS:
         with suppress(StoreMissing), closing(wiring.open_for_reading(paths)) as store:
             session = store.sessions.find(AGENT, reference)
@@ -367,12 +352,13 @@ def _wait_for(
             ended = session is not None and session.status == COMPLETED
             seconds = f"{time.monotonic() - began:.1f} s"
             if session and ended and with_model:
-                return "ok", f"hook, spool, worker, store: {seconds}", ""
+                return Finding("ok", PATH, f"hook, spool, worker, store: {seconds}")
             if session and ended and store.summaries.for_session(session.id):
                 if store.observations.for_session(session.id):
-                    return "ok", f"hook, spool, worker, store, observation: {seconds}", ""
+                    done = f"hook, spool, worker, store, observation: {seconds}"
+                    return Finding("ok", PATH, done)
                 what = "the event arrived, but there is no observation"
-                return "fault", what, "a bug: report it"
+                return Finding("fault", PATH, what, "a bug: report it")
         time.sleep(0.05)
     what = f"the synthetic event did not arrive within {WAIT_SECONDS:.0f} s"
-    return "fault", what, "aforesaid worker restart, then aforesaid worker logs"
+    return Finding("fault", PATH, what, "aforesaid worker restart, then aforesaid worker logs")

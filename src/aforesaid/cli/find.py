@@ -162,9 +162,7 @@ def highlight(text: str, *, bold: bool = False) -> str:
 
 @click.command()
 @click.argument("what", metavar="[ID]", required=False, shell_complete=arguments.complete_anything)
-@click.option(
-    "--at", metavar="WHEN", help="Around a time: 3d, 2026-11-01, 2026-11-01 14:50, yesterday."
-)
+@arguments.time_option("--at", "Around a time: 3d, 2026-11-01, 2026-11-01 14:50, yesterday.")
 @arguments.project_option()
 @click.option(
     "--before",
@@ -181,7 +179,7 @@ def highlight(text: str, *, bold: bool = False) -> str:
     help="Number of later results.",
 )
 @out.json_option
-def timeline(what: str | None, at: str | None, **given: Any) -> None:
+def timeline(what: str | None, at: int | None, **given: Any) -> None:
     """Show what happened around ID or a time, in order, across the sessions of the project.
 
     ID is a number such as 12 or #12, summary:7, prompt:3, event:9, or the first letters of a session's id.
@@ -189,15 +187,7 @@ def timeline(what: str | None, at: str | None, **given: Any) -> None:
     """
     if what and at:
         raise click.UsageError("Give either ID or --at.")
-    moment = clock.now()
-    if at:
-        from aforesaid.times import begin  # slow to load
-
-        try:
-            moment = begin(at.strip(), moment)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--at") from None
-    found = arguments.ask("timeline", what=what, at=moment, **given)
+    found = arguments.ask("timeline", what=what, at=at or clock.now(), **given)
     hits, around = found["hits"], found["around"]  # the kind and the number of what was asked for
     if out.print_if_json([hit["json"] for hit in hits]):
         return

@@ -3,15 +3,12 @@ watches. An import can be repeated: what is here already stays unchanged."""
 
 import os
 import time
-from collections.abc import Callable, Iterable
 from contextlib import closing, nullcontext
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from aforesaid import clock, wiring
 from aforesaid.agents.registry import AGENTS, DEFAULT
@@ -19,19 +16,15 @@ from aforesaid.cli import arguments
 from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
 from aforesaid.english import count
-from aforesaid.errors import StoreError, TransferError, WorkerError, WorkerHung
-from aforesaid.model.events import Tally
+from aforesaid.errors import StoreError, TransferError
+from aforesaid.model.events import Tally, TranscriptFile
 from aforesaid.model.requests import Usage
-from aforesaid.paths import Paths
 from aforesaid.synthesis.cost import Prices
-from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path, project_names
+from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path
 from aforesaid.worker import import_plan as imports
 from aforesaid.worker import rpc
-from aforesaid.worker.reconcile import Selected, as_order
 
 Json = dict[str, Any]
-RESTARTS = 5  # of the worker during one import
-STEP_SECONDS = 900.0  # a session is imported whole, however large
 NOUNS = ("project", "session", "prompt", "event", "observation", "summary", "request", "memory")
 LISTED_FILES, LISTED_MEMORIES, LISTED_PROJECTS = 3, 10, 20
 WELL_KNOWN = ("claude-haiku-4-5", "claude-haiku-5-5", "claude-sonnet-5-5", "gpt-5-mini")
@@ -60,19 +53,9 @@ def import_file(path: Path, dry_run: bool) -> None:
     _report(_run(request), dry_run=dry_run)
 
 
-def _complete_names(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-    path = next(iter(context.args), None) or default_path(os.environ)
-    return [CompletionItem(n) for n in project_names(Path(path)) if n.startswith(typed)]
-
-
 @import_.command("claude-mem")
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--project",
-    metavar="NAME",
-    shell_complete=_complete_names,
-    help="Only this project of claude-mem.",
-)
+@click.option("--project", metavar="NAME", help="Only this project of claude-mem.")
 @click.option(
     "--as",
     "folders",
@@ -123,28 +106,13 @@ def _parse_folder(given: str) -> tuple[str, str]:
 
 def _run(request: Json) -> Json:
     """Returns the worker's last answer, and the `seconds` it took."""
-    began, paths, dry_run = time.monotonic(), Paths.of(os.environ), bool(request["dry_run"])
+    began, dry_run = time.monotonic(), bool(request["dry_run"])
     stopped = out.interruptible(UNCHANGED if dry_run else STOPPED)
     with stopped, out.bar("Counting" if dry_run else "Importing") as show:
-        found = _watch(partial(rpc.order_in_parts, paths, "import", STEP_SECONDS, **request), show)
+        found = arguments.run_task("import", request, lambda now: show(now["done"], now["total"]))
+    if "error" in found:
+        raise TransferError(found["error"])
     return found | {"seconds": round(time.monotonic() - began, 3)}
-
-
-def _watch(begin: Callable[[], Iterable[Json]], show: out.Show) -> Json:
-    """Returns the last answer. Starts over when the worker ended before that: nothing is imported twice."""
-    for _ in range(RESTARTS):
-        try:
-            for answer in begin():
-                if "error" in answer:
-                    raise TransferError(answer["error"])
-                show(answer["done"], answer["total"])
-                if answer["over"]:
-                    return answer
-        except WorkerHung:
-            raise
-        except WorkerError:  # it ended while we were asking
-            continue
-    raise TransferError("The worker keeps stopping. See `aforesaid worker logs`.")
 
 
 def _report(result: Json, *, dry_run: bool) -> bool:
@@ -242,11 +210,11 @@ def _import_transcripts(
         )
 
 
-def _follow(selected: list[Selected], show: out.Show) -> list[str]:
+def _follow(files: list[TranscriptFile], show: out.Show) -> list[str]:
     """Until the worker has finished. Returns the transcripts that it could not read whole."""
     found = arguments.run_task(
         "backfill",
-        as_order(selected),
+        {"files": [asdict(file) for file in files]},
         lambda now: show(now["done"], now["total"], f"{now['events']:,} events"),
     )
     return [str(path) for path in found["faulty"]]

@@ -18,47 +18,40 @@ from aforesaid.text import clean
 STDOUT = 1
 BROKEN_PIPE = 141  # exit code of other programs whose reader has gone
 EVERYDAY, SETUP, HOOKS = "Look back", "Set up and keep running", "Hook commands (agents call these)"
-RENAMED = {"confirm": "verify"}
 
 
 class CommandRow(NamedTuple):
-    """`tells`: it may print what is remembered. `provenance/tracker.py` lists these commands, because what
-    they print is no evidence."""
+    """`provenance/tracker.py` lists the commands that print what is remembered: that is no evidence."""
 
     name: str
     module: str
     help: str
-    group: str
-    tells: bool = False
-
-
-def _tells(name: str, module: str, help: str, group: str = EVERYDAY) -> CommandRow:  # noqa: A002
-    return CommandRow(name, module, help, group, tells=True)
+    group: str = EVERYDAY
 
 
 COMMANDS = (
-    CommandRow("open", "worker", "Open the viewer in a browser.", EVERYDAY),
-    _tells("search", "find", "Search by words and by meaning."),
-    _tells("show", "show", "Show an observation, a session or another thing in full."),
-    _tells("timeline", "find", "Show what happened around something, across sessions."),
-    _tells("related", "find", "Show related observations."),
-    _tells("files", "find", "Show what is known about a file."),
-    _tells("sessions", "show", "List sessions, newest first."),
-    _tells("why", "show", "Show what was injected into a session, and why."),
-    CommandRow("pin", "curate", "Put an observation or a memory first in every brief.", EVERYDAY),
-    CommandRow("verify", "curate", "Mark an observation as verified, or undo that.", EVERYDAY),
-    CommandRow("edit", "curate", "Edit an observation or a memory.", EVERYDAY),
-    CommandRow("merge", "curate", "Merge an observation into another one, or undo that.", EVERYDAY),
-    _tells("memory", "memory", "List, show, change and undo curated memories."),
-    _tells("dream", "memory", "Consolidate memories: duplicates, contradictions."),
-    _tells("remember", "memory", "Save a memory for later sessions."),
-    _tells("forget", "curate", "Hide a memory or an observation. Can be undone."),
-    CommandRow("purge", "curate", "Erase for good: a thing, a period, a text.", EVERYDAY),
-    CommandRow("pause", "worker", "Record and inject nothing, here or everywhere.", EVERYDAY),
-    CommandRow("resume", "worker", "End a pause.", EVERYDAY),
-    CommandRow("project", "project", "List projects; link a repository to one.", EVERYDAY),
-    CommandRow("cost", "cost", "Show requests to models, tokens and cost.", EVERYDAY),
-    _tells("demo", "demo", "Replay two example sessions and show what is remembered.", SETUP),
+    CommandRow("open", "worker", "Open the viewer in a browser."),
+    CommandRow("search", "find", "Search by words and by meaning."),
+    CommandRow("show", "show", "Show an observation, a session or another thing in full."),
+    CommandRow("timeline", "find", "Show what happened around something, across sessions."),
+    CommandRow("related", "find", "Show related observations."),
+    CommandRow("files", "find", "Show what is known about a file."),
+    CommandRow("sessions", "show", "List sessions, newest first."),
+    CommandRow("why", "show", "Show what was injected into a session, and why."),
+    CommandRow("pin", "curate", "Put an observation or a memory first in every brief."),
+    CommandRow("verify", "curate", "Mark an observation as verified, or undo that."),
+    CommandRow("edit", "curate", "Edit an observation or a memory."),
+    CommandRow("merge", "curate", "Merge an observation into another one, or undo that."),
+    CommandRow("memory", "memory", "List, show, change and undo curated memories."),
+    CommandRow("dream", "memory", "Consolidate memories: duplicates, contradictions."),
+    CommandRow("remember", "memory", "Save a memory for later sessions."),
+    CommandRow("forget", "curate", "Hide a memory or an observation. Can be undone."),
+    CommandRow("purge", "curate", "Erase for good: a thing, a period, a text."),
+    CommandRow("pause", "worker", "Record and inject nothing, here or everywhere."),
+    CommandRow("resume", "worker", "End a pause."),
+    CommandRow("project", "project", "List projects; link a repository to one."),
+    CommandRow("cost", "cost", "Show requests to models, tokens and cost."),
+    CommandRow("demo", "demo", "Replay two example sessions and show what is remembered.", SETUP),
     CommandRow("install", "setup", "Connect Claude Code.", SETUP),
     CommandRow("uninstall", "setup", "Undo install exactly; --purge deletes all data.", SETUP),
     CommandRow("status", "status", "Show whether it is working: queue, worker, provider.", SETUP),
@@ -71,13 +64,13 @@ COMMANDS = (
     CommandRow("rebuild", "data", "Rebuild the search index.", SETUP),
     CommandRow("backup", "data", "Make a backup; list and check backups.", SETUP),
     CommandRow("restore", "data", "Restore a backup.", SETUP),
-    _tells("export", "data", "Export everything to a file.", SETUP),
+    CommandRow("export", "data", "Export everything to a file.", SETUP),
     CommandRow("import", "imports", "Import transcripts, an export or claude-mem.", SETUP),
-    _tells("mcp", "hooks", "Serve the memory to an agent, over MCP on stdio.", SETUP),
+    CommandRow("mcp", "hooks", "Serve the memory to an agent, over MCP on stdio.", SETUP),
     CommandRow("completion", "setup", "Print the shell completion script.", SETUP),
-    _tells("context", "hooks", "SessionStart: print the brief.", HOOKS),
-    _tells("new", "hooks", "UserPromptSubmit: store the prompt.", HOOKS),
-    _tells("compact", "hooks", "PreCompact: print what a compaction must keep.", HOOKS),
+    CommandRow("context", "hooks", "SessionStart: print the brief.", HOOKS),
+    CommandRow("new", "hooks", "UserPromptSubmit: store the prompt.", HOOKS),
+    CommandRow("compact", "hooks", "PreCompact: print what a compaction must keep.", HOOKS),
     CommandRow("save", "hooks", "PostToolUse and others: store what a tool did.", HOOKS),
     CommandRow("summary", "hooks", "Stop: request the turn's summary.", HOOKS),
     CommandRow("end", "hooks", "SessionEnd: close the session.", HOOKS),
@@ -133,8 +126,7 @@ class Commands(click.Group):
         if args and args[0] not in BY_NAME and not args[0].startswith("-"):
             from difflib import get_close_matches
 
-            near = [RENAMED[args[0]]] if args[0] in RENAMED else []
-            near = near or get_close_matches(args[0], BY_NAME, n=1)
+            near = get_close_matches(args[0], BY_NAME, n=1)
             hint = f" Did you mean `aforesaid {near[0]}`?" if near else ""
             raise click.UsageError(f"There is no command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)

@@ -146,4 +146,4 @@ def _state(path: str, own: tuple[Identity, ...]) -> str:
 
 
 def _values(identities: tuple[Identity, ...], kind: str) -> list[str]:
-    return [each.value.removeprefix(f"{kind}:") for each in identities if each.kind == kind]
+    return [each.identity.removeprefix(f"{kind}:") for each in identities if each.kind == kind]

@@ -257,7 +257,7 @@ def set_setting(name: str, value: str) -> None:
     """Write one setting to the file; separate lists with commas. Comments in the file are kept."""
     from aforesaid import configuring
 
-    parsed = configuring.set_value(name, value, "aforesaid config set")
+    parsed = configuring.set_value(name, value)
     row = settings_module.row_named(name)
     if row.env in os.environ:
         note = f"The variable {row.env} is set and takes precedence over the file."

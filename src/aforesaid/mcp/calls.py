@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -51,12 +50,7 @@ def search(
         until=_parse_time(times.end, until, context) if until else None,
     )
     asked = Query(query, filters, level, limit + OWN_PROMPTS)
-    if called := asked.in_vain:
-        raise Misused(f"`{level}` have no {called}. Leave out `{called}` or `level`.")
-    if filters.backwards:
-        raise Misused("`since` is later than `until`. Swap them, or leave one out.")
-    if filters.types and level == "titles":
-        asked = replace(asked, filters=replace(filters, kinds=(OBSERVATION,)))
+    asked.check()
     answer = context.searcher.search(asked)
     own = None  # the calling session, if it is known
     if filters.session_id is None and context.session:

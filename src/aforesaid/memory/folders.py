@@ -43,6 +43,7 @@ from aforesaid.model.memories import (
 from aforesaid.paths import Paths
 from aforesaid.privacy.redactor import RULES
 from aforesaid.repository import (
+    IDENTITY_KINDS,
     Identity,
     Known,
     Repository,
@@ -339,7 +340,7 @@ def find_project_folder(root: Path, repository: Repository, *, local: bool = Tru
 def new_project_folder(root: Path, repository: Repository) -> Path:
     """A folder name for a new project that no other project has."""
     name = slugify(repository.name)[:MAX_FOLDER_NAME].strip("-")
-    values = [each.value for each in repository.identities]
+    values = [each.identity for each in repository.identities]
     for number in count():
         key = values[0] if number == 0 else "\n".join((*values, str(number)))
         folder = root / PROJECTS_FOLDER / f"{name}-{digest(key, 8)}"
@@ -361,7 +362,7 @@ def write_project_note(folder: Path, repository: Repository) -> None:
     note = {
         "name": kept.name,
         "root": kept.root,
-        "identities": [[each.kind, each.value] for each in now],
+        "identities": [[each.kind, each.identity] for each in now],
     }
     data = json.dumps(note, ensure_ascii=False, indent=1).encode() + b"\n"
     write_file(folder / PROJECT_FILE, data)
@@ -371,7 +372,11 @@ def read_project_note(folder: Path) -> Repository | None:
     """The content of `.project`: whose folder it is. None if there is none, or it cannot be read."""
     try:
         note = json.loads(read_file(folder / PROJECT_FILE) or b"null")
-        identities = tuple(Identity(str(kind), str(value)) for kind, value in note["identities"])
+        identities = tuple(
+            Identity(kind, str(value))
+            for kind, value in note["identities"]
+            if kind in IDENTITY_KINDS
+        )
         return Repository(str(note["name"]), str(note["root"]), identities)
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -44,8 +44,8 @@ BY_HAND = "edited by hand"
 # What reading a damaged file of the history can raise.
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
-# By path below the folder of all memories; None: no such file.
-Contents = Mapping[str, bytes | None]
+# The content before and after, by path below the folder of all memories; None: no such file.
+Files = Mapping[str, tuple[bytes | None, bytes | None]]
 Names = dict[str, str | None]
 # Decides what a purge leaves of a file, from its path and content; None deletes it. The path is empty for the
 # reason of a change.
@@ -95,19 +95,11 @@ class History:
             return entry
         raise NotFound(f"There is no change {entry_id!r}. See `aforesaid memory log`.")
 
-    def contents(self, entry_id: str) -> tuple[Contents, Contents]:
-        """The files of an entry before and after it. Raises NotFound."""
-        files = self.entry(entry_id).files
-        return (
-            {path: before for path, (before, _) in files.items()},
-            {path: after for path, (_, after) in files.items()},
-        )
-
     def diff(self, entry_id: str | None = None) -> str:
         """A unified diff of an entry, by default the last one."""
         if entry_id is None and not (last := self.log(1)):
             raise NotFound("Nothing has been changed yet.")
-        return unified_diff(*self.contents(entry_id or last[0].id))
+        return unified_diff((self.entry(entry_id) if entry_id else last[0]).files)
 
     def known(self) -> Names:
         """The ids of all contents after the last entry."""
@@ -179,12 +171,9 @@ class History:
         self._write_known(self.known())
         return entry.id
 
-    def is_untidy(self, now: int) -> bool:
-        return bool(self._outdated(now))
-
     def prune(self, now: int) -> None:
         """Deletes outdated entries; safe to interrupt."""
-        for number in self._outdated(now):
+        for number in self.outdated(now):
             remove_file(self._folder / f"s{number}.json")
         remove_temporaries(self._folder)
 
@@ -232,7 +221,7 @@ class History:
         """Newest first, without damaged ones."""
         return filter(None, (self._load(f"s{number}.json") for number in self._numbers()))
 
-    def _outdated(self, now: int) -> list[int]:
+    def outdated(self, now: int) -> list[int]:
         """An entry that is the last one of a file is not."""
         numbers, newer, found = self._numbers(), set[str](), []
         if len(numbers) <= KEPT_ENTRIES:
@@ -290,32 +279,28 @@ def _encode(text: str | None) -> bytes | None:
     return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
-def unified_diff(before: Contents, after: Contents) -> str:
+def unified_diff(files: Files) -> str:
     """As git shows it. A memory that was retired or restored is one file that moved."""
-    paths = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+    changed = {path: files[path] for path in sorted(files) if files[path][0] != files[path][1]}
     moved = {}
-    for path in paths:
+    for path, (_, after) in changed.items():
         other = path.removeprefix(f"{RETIRED_FOLDER}/")
         new = other if other != path else f"{RETIRED_FOLDER}/{path}"
-        if new in paths and before.get(new) is None and after.get(path) is None:
+        if after is None and new in changed and changed[new][0] is None:
             moved[path] = new
-    return "".join(
-        _file_diff(path, moved.get(path, path), before, after)
-        for path in paths
-        if path not in moved.values()
+    pairs = [(path, moved.get(path, path)) for path in changed if path not in moved.values()]
+    return "".join(_file_diff(old, new, changed[old][0], changed[new][1]) for old, new in pairs)
+
+
+def _file_diff(old: str, new: str, before: bytes | None, after: bytes | None) -> str:
+    names = (
+        "/dev/null" if before is None else f"a/{old}",
+        "/dev/null" if after is None else f"b/{new}",
     )
-
-
-def _file_diff(old: str, new: str, before: Contents, after: Contents) -> str:
-    contents = before.get(old), after.get(new)
-    names = [
-        "/dev/null" if data is None else name
-        for name, data in zip((f"a/{old}", f"b/{new}"), contents, strict=True)
-    ]
     # Split at line feeds alone, as git does.
-    texts = ((data or b"").decode("utf-8", "replace") for data in contents)
+    texts = ((data or b"").decode("utf-8", "replace") for data in (before, after))
     one, other = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in texts)
-    lines = list(difflib.unified_diff(one, other, names[0], names[1]))
+    lines = list(difflib.unified_diff(one, other, *names))
     if not lines:  # an empty file, or one that moved unchanged
         return f"--- {names[0]}\n+++ {names[1]}\n"
     return "".join(

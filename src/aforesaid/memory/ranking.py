@@ -15,36 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aforesaid.encoders.base import Encoder
 from aforesaid.encoders.static_table import VOCABULARY
-from aforesaid.english import stem
+from aforesaid.english import load_list, stem
 from aforesaid.model.memories import FEEDBACK, USER, Memory, StoredMemory
 from aforesaid.terms import query_terms
-from aforesaid.text import words
 
 if TYPE_CHECKING:
     from aforesaid.encoders.base import Matrix
 
 
 # Words that say little about the subject.
-COMMON_WORDS = """
-add adds make makes write writes wrote show shows give gives find finds found fix mend change
-changes changed update check look looks need needs want wants use uses used using run runs start
-starts stop set put try go goes keep take takes see say says work works happen call calls read open
-create remove delete rename move turn let help build file files line lines code function thing way
-name names number part case point place time times day days week today yesterday tomorrow morning
-last next first second new old one two three five small big good bad right wrong long short missing
-everything nothing everybody somebody nobody never always ever back only instead really maybe bit
-lot ok yes no thanks please py js ts tsx rs md json yaml yml txt java kt html sh value values list
-default version type types local current whole main different same question answer explain tell mean
-means whether almost left able possible best better done ready enough already user users people
-customer customers project anything anymore
-"""
-
-
-@cache
-def common_stems() -> frozenset[str]:
-    return frozenset(stem(word) for word in words(COMMON_WORDS))
-
-
+GENERIC_STEMS = frozenset(map(stem, load_list("generic")))
 RECALL_REQUEST = re.compile(
     r"\bmy (?:own )?preferences\b|\b(?:remember|know|recall) about (?:me|my)\b|"
     r"\bwhat (?:did|have) I (?:tell|told|ask|asked) you (?:to|about)\b|\bhow I (?:like|prefer|want)\b",
@@ -65,10 +45,6 @@ QUESTION = re.compile(
     r"^\W*(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|have|may|am|should)\b",
     re.IGNORECASE,
 )
-
-
-def is_question(prompt: str) -> bool:
-    return QUESTION.match(prompt) is not None
 
 
 MAX_TERMS = 48
@@ -209,12 +185,12 @@ def stem_terms(text: str) -> dict[str, str]:
 
 
 def _may_have_related(word: str) -> bool:
-    return len(word) > 2 and word.isalpha() and word not in common_stems()
+    return len(word) > 2 and word.isalpha() and word not in GENERIC_STEMS
 
 
 def _word_weight(word: str) -> float:
     """How much a word says, by its frequency in English and in prompts."""
-    if stem(word) in common_stems():
+    if stem(word) in GENERIC_STEMS:
         return COMMON_WEIGHT
     place = _word_ranks().get(word, 0) - FIRST_WORD
     if place < 0:
@@ -247,8 +223,8 @@ class MemoryRanker:
         enough = THRESHOLD if self._vectors.has_words else THRESHOLD_TEXT_VECTORS
         compared = 0 if known_meaning is None else max(0, len(memories) - 1)
         needed = THRESHOLD_WORDS + (enough - THRESHOLD_WORDS) * min(1.0, compared / MANY)
-        question, recalls = is_question(text), RECALL_REQUEST.search(text) is not None
-        codes = not question and CODE_REQUEST.search(text) is not None
+        question, recalls = QUESTION.match(text) is not None, RECALL_REQUEST.search(text)
+        codes = not question and CODE_REQUEST.search(text)
         near = []
         for each, own, distance, lead in zip(
             memories, shared, meaning, _leads(shared, meaning), strict=True
@@ -280,13 +256,6 @@ class MemoryRanker:
         if len(self._collections) > MAX_COLLECTIONS:
             del self._collections[next(iter(self._collections))]
         return found
-
-
-def rank_memories(
-    memories: Sequence[StoredMemory], text: str, encoder: Encoder | None = None
-) -> list[RankedMemory]:
-    """For a single question."""
-    return MemoryRanker(encoder).near(memories, text)
 
 
 def confident_matches(found: Sequence[RankedMemory]) -> list[RankedMemory]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aforesaid.clock import SECOND
-from aforesaid.memory.extraction.sentences import own_sentences
+from aforesaid.memory.extraction.sentences import has, normalize, own_sentences
 from aforesaid.memory.format import dump_front_matter
 from aforesaid.model.observations import Observation, ObservationDraft, Summary, SummaryDraft
 from aforesaid.model.search import OBSERVATION, SUMMARY, Context, Injection
@@ -29,19 +29,7 @@ MAX_FILES, MAX_ERRORS, MAX_RULES = 20, 12, 8
 MIN_RULE, MAX_RULE = 12, 240  # characters of a sentence that is an instruction
 MAX_PROMPT = 6_000  # a longer one is mostly pasted text
 BULLET = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
-RULE = re.compile(
-    r"\b(?:always|never|must(?: not|n't)?|do(?: not|n['’]t)|may not|from now on|no longer|make sure"
-    r"|be sure to|without (?:\w+ing|a|an|any)|at (?:most|least)|no more than|instead of|rather than"
-    r"|only (?:use|in|with|if|when|the|change|touch)|i prefer|we (?:use|prefer)|avoid"
-    r"|leave .{1,40} (?:alone|as)|keep (?!going|on\b|working|trying)|stick (?:to|with))\b",
-    re.IGNORECASE,
-)
-# Questions, doubts and reports are no instructions.
-NOT_RULE = re.compile(
-    r"\?|\b(?:maybe|perhaps|might|not sure|i (?:don['’]t|do not) (?:know|understand|think|see|remember|care)"
-    r"|do(?:es)?n['’]t (?:work|seem|matter|exist)|didn['’]t|never mind|what if|whether|why)\b",
-    re.IGNORECASE,
-)
+NO_RULE = ("question", "unsure", "symptom")  # questions, doubts and reports are no instructions
 
 
 class Point(NamedTuple):
@@ -159,7 +147,8 @@ def _rules(prompts: Iterable[Prompt], sure: Sequence[Observation]) -> Iterator[P
             rule = BULLET.sub("", " ".join(sentence.split())).rstrip(";")
             if not MIN_RULE <= len(rule) <= MAX_RULE or _key(rule) in seen:
                 continue
-            if RULE.search(rule) and not NOT_RULE.search(rule):
+            plain = normalize(rule)
+            if has("instructs", plain) and not any(has(cue, plain) for cue in NO_RULE):
                 seen.add(_key(rule))
                 yield Point(rule)
 

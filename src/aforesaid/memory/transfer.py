@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import cast
 
 from aforesaid.clock import Clock
 from aforesaid.errors import Edited, TransferError
@@ -38,20 +37,17 @@ from aforesaid.memory.format import (
 from aforesaid.model.memories import OF_PROJECT, OF_USER, Broken
 from aforesaid.model.records import (
     LISTED,
-    IdentityKind,
-    IdentityRecord,
     MemoryImportResult,
     MemoryRecord,
     ProjectRecord,
 )
-from aforesaid.repository import Repository
+from aforesaid.repository import IDENTITY_KINDS, Repository
 from aforesaid.text import one_line
 
 IMPORT_REASON = "imported"
 EDITED_MESSAGE = "its file was written by somebody else in that moment; import again"
 MAX_IDENTITIES, MAX_IDENTITY = 50, 1000
 MAX_SHOWN_NAME = 80
-IDENTITY_KINDS = ("remote", "commit", "path")
 NO_PROJECT = "-"  # a folder that no project has
 
 
@@ -103,17 +99,10 @@ class MemoryImport:
             else:
                 reasons.append(_refusal_message(record.name, project, data))
         result = MemoryImportResult(refused=len(reasons), reasons=tuple(reasons[:LISTED]))
-        return result + self._take(project, valid, dry_run=undo) if valid else result
-
-    def _take(
-        self,
-        project: ProjectRecord | None,
-        valid: list[tuple[MemoryRecord, bytes]],
-        *,
-        dry_run: bool,
-    ) -> MemoryImportResult:
+        if not valid:
+            return result
         memories = Memories(self._places(project), self._clock)
-        opened = memories.trial() if dry_run else memories.change(IMPORT_REASON, forgiving=True)
+        opened = memories.trial() if undo else memories.change(IMPORT_REASON, forgiving=True)
         written: dict[Path, str] = {}  # the names in the source
         try:
             with opened as change:
@@ -139,7 +128,7 @@ class MemoryImport:
         kept = [path for path in change.kept_by_hand if path in written]
         reasons = [_refusal_message(written.pop(path), project, EDITED_MESSAGE) for path in kept]
         renamed = tuple(path.stem for path, name in written.items() if path.stem != name)
-        return MemoryImportResult(len(written), known, renamed, len(kept), tuple(reasons))
+        return result + MemoryImportResult(len(written), known, renamed, len(kept), tuple(reasons))
 
     def _places(self, project: ProjectRecord | None) -> Places:
         """A project that is known here keeps its folder, name, root and identities."""
@@ -147,7 +136,7 @@ class MemoryImport:
         if project is None:
             return places
         source = project.repository
-        short = [each for each in source.identities if len(each.value) <= MAX_IDENTITY]
+        short = [each for each in source.identities if len(each.identity) <= MAX_IDENTITY]
         identities = tuple(short[:MAX_IDENTITIES]) or source.identities[:1]
         source = Repository(source.name, source.root, identities)
         path = find_project_folder(self._root, source, local=False)
@@ -237,13 +226,11 @@ class MemoryExport:
     def _project(self, folder: str, key: str) -> ProjectRecord | None:
         path = self._folder(folder).path
         note = read_project_note(path)
-        known = [each for each in note.identities if each.kind in IDENTITY_KINDS] if note else []
-        if note is None or not known:
+        if note is None or not note.identities:
             return None
         made = (path / PROJECT_FILE).stat().st_mtime_ns // 1_000_000
-        known.sort(key=lambda each: IDENTITY_KINDS.index(each.kind))
-        identities = (IdentityRecord(cast(IdentityKind, i.kind), i.value) for i in known)
-        return ProjectRecord(key, note.name, note.root, made, tuple(identities))
+        known = sorted(note.identities, key=lambda each: IDENTITY_KINDS.index(each.kind))
+        return ProjectRecord(key, note.name, note.root, made, tuple(known))
 
     def _read(self, folder: Folder) -> list[MemoryRecord]:
         """With the retired ones; `project` is filled in later."""

@@ -347,6 +347,7 @@ class TranscriptFile:
     """`cwd` is the directory in which the session began, empty if the file does not say; `modified` is
     when it was last written to. `fault` says why nothing of it can be read, if that is so."""
 
+    agent: str
     path: str
     session: str
     cwd: str

@@ -190,7 +190,7 @@ Fields = dict[str, str | list[str] | None]
 
 
 class Unusable(NamedTuple):
-    """Why what was written cannot be taken; `field`: which part of it, if it is one."""
+    """Why what was given cannot be taken, and what to do instead; `field`: which part of it, if it is one."""
 
     why: str
     field: str | None = None
@@ -233,30 +233,13 @@ def changes(before: Fields, after: Fields) -> Fields | Unusable:
     return {name: value for name, value in after.items() if value != before[name]}
 
 
-EVENT_CITATION = re.compile(r"\bevent (\d{1,15})\b")
-CITATION = re.compile(r"\bobservation (\d{1,15})\b")
+def cite(kind: str, number: int) -> str:
+    """`kind`: observation or event."""
+    return f"{kind} {number}"
 
 
-def cite_observation(number: int) -> str:
-    return f"observation {number}"
-
-
-def cite_event(number: int) -> str:
-    return f"event {number}"
-
-
-def cited_observations(text: str) -> frozenset[int]:
-    return frozenset(map(int, CITATION.findall(text)))
-
-
-def cited_events(text: str) -> frozenset[int]:
-    return frozenset(map(int, EVENT_CITATION.findall(text)))
-
-
-class Unmergeable(NamedTuple):
-    """Why the two are left as they are, and what to do instead."""
-
-    why: str
+def cited(kind: str, text: str) -> frozenset[int]:
+    return frozenset(map(int, re.findall(rf"\b{kind} (\d{{1,15}})\b", text)))
 
 
 class Merge(NamedTuple):

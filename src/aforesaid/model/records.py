@@ -15,14 +15,7 @@ from aforesaid.model.observations import Doubt
 from aforesaid.repository import Identity, Repository
 from aforesaid.text import sqlite_safe
 
-IdentityKind = Literal["remote", "commit", "path"]
 LISTED = 20  # reasons that are listed one by one
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityRecord:
-    kind: IdentityKind
-    identity: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +32,15 @@ class ProjectRecord:
     name: str
     root: str
     created_at: int
-    identities: tuple[IdentityRecord, ...] = ()
+    identities: tuple[Identity, ...] = ()
     dirs: tuple[DirRecord, ...] = ()
 
     @property
     def repository(self) -> Repository:
         """As git reported it. One that nothing is known of is known by its place."""
-        known = [(each.kind, each.identity) for each in self.identities]
-        named = tuple(
-            Identity(kind, sqlite_safe(identity))
-            for kind, identity in known or [("path", f"path:{self.root}")]
-        )
-        return Repository(sqlite_safe(self.name), sqlite_safe(self.root), named)
+        known = self.identities or (Identity("path", f"path:{self.root}"),)
+        found: Repository = map_texts(Repository(self.name, self.root, known), sqlite_safe)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from aforesaid.errors import Misused
 from aforesaid.model import names
 from aforesaid.model.events import StoredEvent
 from aforesaid.model.observations import Origin
@@ -74,9 +75,12 @@ class Filters:
     since: int | None = None
     until: int | None = None
 
-    @property
-    def backwards(self) -> bool:
-        return self.since is not None and self.until is not None and self.since >= self.until
+    def check(self) -> None:
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise Misused(
+                "The start (since) is later than the end (until). Swap them, or leave one out.",
+                "since",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +96,17 @@ class Query:
         plain = self.filters == Filters(project_id=self.filters.project_id)
         return plain and self.level in WITH_MEMORIES
 
-    @property
-    def in_vain(self) -> str | None:
-        """The filter that nothing at this level can pass."""
+    def check(self) -> None:
+        """Refuses filters that nothing at this level can pass."""
         filters = self.filters
+        filters.check()
         given = {"type": filters.types, "concept": filters.concepts, "file": filters.files}
-        return next((name for name in HAVE_NOT.get(self.level, ()) if given[name]), None)
+        for name in HAVE_NOT.get(self.level, ()):
+            if given[name]:
+                why = (
+                    f"{self.level.capitalize()} have no {name}: leave out the {name} or the level."
+                )
+                raise Misused(why, name)
 
 
 class Document(NamedTuple):

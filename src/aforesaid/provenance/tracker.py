@@ -20,7 +20,7 @@ ORIGINS = {
 }
 NOT_THE_REPOSITORY = re.compile(r"(?:^|/)(?:\.venv|venv|\.git)/")
 PROGRAM = r"(?:^|[;&|(`\n]|\s)\s*(?:\S*/)?aforesaid(?:\.exe)?\s+(?:--\S+\s+)*"
-# The rows of `cli/main.py` with `tells`; a test keeps the two equal.
+# Commands that print what is remembered. A test names the others.
 TELLING = (
     *("search", "show", "timeline", "related", "files", "sessions", "why", "memory", "dream"),
     *("remember", "forget", "demo", "export", "mcp", "context", "new", "compact"),

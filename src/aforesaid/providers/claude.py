@@ -2,6 +2,7 @@
 
 Each request has a Claude Code process of its own, one at a time: it holds some hundred megabytes, and no
 request can carry the text of an earlier one. It has no tools, reads no settings and writes no session file.
+If the worker is killed, it ends with the answer, or with its own time limit.
 Messages are marked as composed by a program: an `@/path` in captured text must not make the client read that
 file.
 """
@@ -10,14 +11,12 @@ import asyncio
 import json
 import os
 import re
-import shlex
 import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ from aforesaid.model.requests import (
     Unavailable,
     Usage,
 )
-from aforesaid.paths import PRIVATE_DIR, find_program
+from aforesaid.paths import PRIVATE_DIR
 from aforesaid.providers.base import PATIENCE
 from aforesaid.providers.claude_login import key_helper, secrets
 from aforesaid.providers.errors import scrub_message
@@ -193,7 +192,6 @@ OUTER = (
 )
 # The least that the API caches. Below it a marked prefix is never read again, only paid for.
 CACHED_FROM, CACHED_FROM_SONNET = 4096, 1024
-SCRIPT = '#!/bin/sh\nexec {setpriv} --pdeathsig TERM {client} "$@"\n'
 
 
 def with_examples(request: Request) -> str:
@@ -241,31 +239,6 @@ def _options(request: Request, *, model: str, seconds: float) -> "ClaudeAgentOpt
     )
 
 
-def executable(client: str | None, folder: Path) -> str | None:
-    """A script that ends the client with this process; or the client itself, where there is no `setpriv`
-    or scripts may not run here. None: the SDK chooses."""
-    found = client or _bundled() or find_program("claude")
-    setpriv = find_program("setpriv")
-    if found is None or setpriv is None or not os.access(found, os.X_OK):
-        return client
-    script = folder / ClaudeAgent.name
-    text = SCRIPT.format(setpriv=shlex.quote(setpriv), client=shlex.quote(found))
-    try:
-        if not script.exists() or script.read_text("utf-8") != text:
-            script.write_text(text, "utf-8")
-            script.chmod(0o700)
-    except (OSError, UnicodeDecodeError):
-        return client
-    return str(script) if os.access(script, os.X_OK) else client
-
-
-def _bundled() -> str | None:
-    """The client that comes with the SDK, which is the one the SDK would take."""
-    spec = find_spec("claude_agent_sdk")
-    client = Path(spec.origin).with_name("_bundled") / "claude" if spec and spec.origin else None
-    return str(client) if client and client.is_file() else None
-
-
 NO_SDK = f"The `claude` provider needs a package: {install_command('claude')}."
 NO_CLI = f"There is no Claude Code client. Install it: {install_command('claude')}."
 CLOSED = "The provider was closed"
@@ -300,8 +273,7 @@ class ClaudeAgent:
             self._cwd.mkdir(PRIVATE_DIR, parents=True, exist_ok=True)
             stderr = deque[str](maxlen=3)
             options = _options(request, model=self.model, seconds=self._seconds)
-            options.cwd, options.stderr = self._cwd, stderr.append
-            options.cli_path = executable(self._cli, self._cwd)
+            options.cwd, options.stderr, options.cli_path = self._cwd, stderr.append, self._cli
             return asyncio.run(self._answer(ClaudeSDKClient(options), request, stderr))
 
     def close(self) -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 from aforesaid import text
 from aforesaid.clock import DAY, SECOND
 from aforesaid.model.requests import Failure, Misconfigured, RateLimited, Refused, Unavailable
-from aforesaid.providers.extract.commands import read_sections
 
 MOST_SHOWN = 200  # characters of a server's message
 DEEPEST_CAUSE = 12
@@ -50,7 +49,9 @@ class Service:
 KINDS = {kind.__name__: kind for kind in (Misconfigured, RateLimited, Refused, Unavailable)}
 TABLE = [
     (heading.split(), "".join(pattern), why)
-    for heading, (why, *pattern) in read_sections(Path(__file__).with_name("errors.txt")).items()
+    for heading, (why, *pattern) in text.load_sections(
+        Path(__file__).with_name("errors.txt")
+    ).items()
 ]
 TOO_LONG = TABLE[0][1]
 # For errors in the middle of a stream, whose status was 200. Others are the server's fault.

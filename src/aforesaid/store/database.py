@@ -21,8 +21,7 @@ from typing import Any, TypeVar, cast
 from aforesaid.errors import StoreDamaged, StoreError, StoreMissing, StoreTooNew
 from aforesaid.filesystems import why_shared
 from aforesaid.paths import PRIVATE_FILE, private_dir
-from aforesaid.store.values import read
-from aforesaid.text import sqlite_safe
+from aforesaid.store.values import bound, read
 
 T = TypeVar("T")
 Row = sqlite3.Row
@@ -92,11 +91,8 @@ class Queries(ABC):
 
 class Connection(sqlite3.Connection, Queries):
     def run(self, noun: str, name: str, /, **values: Any) -> sqlite3.Cursor:
-        safe = {
-            key: sqlite_safe(value) if isinstance(value, str) else value
-            for key, value in values.items()
-        }
-        return self.execute(load_queries(noun)[name], safe)
+        """Lists and sets are bound as JSON."""
+        return self.execute(load_queries(noun)[name], {k: bound(v) for k, v in values.items()})
 
     def rows(self, noun: str, name: str, /, **values: Any) -> list[Row]:
         """Also those of a RETURNING. All are fetched: an unfinished statement holds a lock."""

@@ -1,7 +1,6 @@
 """Events: stored once each, in the session and the turn they belong to; an ended turn becomes jobs: in parts
 while it goes on, and to the end when it is over."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -110,7 +109,7 @@ class Events(Part):
 
     def calls_of(self, session_id: int, prefixes: tuple[str, ...], limit: int) -> list[StoredEvent]:
         """Calls of tools whose names begin so, newest first."""
-        whose = {"session_id": session_id, "prefixes": json.dumps(prefixes)}
+        whose = {"session_id": session_id, "prefixes": [*prefixes]}
         return self._stored("calls_of_tools", **whose, limit=limit)
 
     def newest_id(self) -> int:
@@ -161,7 +160,7 @@ class Events(Part):
 
     def by_ids(self, ids: Iterable[int]) -> list[EventRow]:
         """Those that are there, in the order of time."""
-        return self._listed("events_named", ids=json.dumps(list(ids)))
+        return self._listed("events_named", ids=[*ids])
 
     def tool_calls(self, observation_id: int, limit: int) -> list[EventRow]:
         """Of the turn that it is about, by time. Of too many, those that name one of its files."""
@@ -491,7 +490,7 @@ class _Healing:
 
     def _move_events(self, asked: list[int]) -> list[Row]:
         """Moves the events that belong to these prompts. The rows as they were, and the new number."""
-        added = {"numbers": json.dumps(asked), "base": min(asked) - 1}
+        added = {"numbers": asked, "base": min(asked) - 1}
         moved = self._db.rows("healing", "misplaced", **self._id, **added)
         for row in moved:
             self._db.run("healing", "place_event", id=row["id"], number=row["number"])

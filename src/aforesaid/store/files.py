@@ -94,15 +94,6 @@ def read_version(path: Path) -> int:
         return schema_version(connection)
 
 
-def newest_event(path: Path) -> int:
-    """The highest id that was given out. Of a database of any version: a store would refuse one that is still
-    to be migrated."""
-    with _reading(path) as connection:
-        query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
-        row = connection.execute(query).fetchone()
-        return int(row[0]) if row else 0
-
-
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     try:

@@ -1,6 +1,5 @@
 """The queue: claimed by lease, acknowledged last, in the same transaction as the effect."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from aforesaid.model.jobs import DRAFT, MAX_TRIES, OBSERVE, Again, Fenced, Job
 from aforesaid.model.observations import Author, ObservationDraft, SummaryDraft, stored_type
 from aforesaid.model.sessions import UNTITLED, SessionTitle
 from aforesaid.store.database import Connection, Part, Row
-from aforesaid.store.values import as_json, columns, file_name, joined, safe
+from aforesaid.store.values import columns, file_name, joined, safe
 
 if TYPE_CHECKING:  # an import of a file needs it, and no reader
     from aforesaid.model.records import ObservationRecord, SummaryRecord
@@ -149,7 +148,7 @@ class Jobs(Part):
         return self._db.run("tallies", "release_held_jobs", agent=agent, ref=ref, now=now)
 
     def unfinished(self) -> list[Job]:
-        return self._db.all(Job, "scratch", "waiting_jobs")
+        return self._db.all(Job, "jobs", "unfinished")
 
 
 def _acknowledge(db: Connection, job: Job, author: Author, now: int, *, draft: bool) -> bool:
@@ -216,7 +215,7 @@ def _add_observation(db: Connection, place: Values, draft: ObservationDraft) -> 
     }
     key = db.number("observations", "add", **(place | columns(draft) | values))
     add_lists(db, "observations", key, observation_lists(draft, dict(draft.blobs)))
-    evidence = {"items": json.dumps(draft.evidence), "session_id": place["session_id"]}
+    evidence = {"items": [*draft.evidence], "session_id": place["session_id"]}
     db.run("observations", "add_events", owner=key, **evidence)
     return key
 
@@ -225,7 +224,7 @@ def add_lists(
     db: Connection, topic: str, owner: int, lists: Mapping[str, Iterable[object]]
 ) -> None:
     for name, items in lists.items():
-        db.run(topic, f"add_{name}", owner=owner, items=as_json(items))
+        db.run(topic, f"add_{name}", owner=owner, items=[*items])
 
 
 def observation_lists(

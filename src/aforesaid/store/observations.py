@@ -17,7 +17,7 @@ from aforesaid.model.observations import (
     Merge,
     Observation,
     ObservationDraft,
-    Unmergeable,
+    Unusable,
     stored_type,
 )
 from aforesaid.model.search import Filters, KnownFile
@@ -117,10 +117,10 @@ class Observations(Part):
             id=key,
             since=EARLIEST if filters.since is None else filters.since,
             project_id=filters.project_id,
-            types=json.dumps(types) if types else None,
+            types=types or None,
             type=types[0] if types else None,
             agent=filters.agent,
-            ids=json.dumps(sorted(named or ())),
+            ids=named or [],
             limit=limit,
         )
         return self._observation_rows(rows)
@@ -134,7 +134,7 @@ class Observations(Part):
         self, observations: Iterable[int], limit: int
     ) -> Mapping[str, list[tuple[str, int]]]:
         """Types, concepts and files that observations have, the commonest of each first."""
-        ids = json.dumps(list(observations))
+        ids = [*observations]
         found = {
             name: self._db.rows("listings", f"facet_{name}", ids=ids, limit=limit)
             for name in FACETS
@@ -147,18 +147,17 @@ class Observations(Part):
         if filters.session_id is not None:
             found.append(self._ids("session", session_id=filters.session_id))
         if filters.concepts:
-            names = [*map(sqlite_safe, filters.concepts)]
-            found.append(self._ids("concepts", names=json.dumps(names)))
+            found.append(self._ids("concepts", names=[*filters.concepts]))
         if filters.files:
             paths = {path: file_name(path) for path in map(sqlite_safe, filters.files)}
-            found.append(self._ids("files", names=json.dumps(paths)))
+            found.append(self._ids("files", names=paths))
         return set.intersection(*found) if found else None
 
     def _ids(self, of: str, **values: Any) -> set[int]:
         return set(self._db.column(int, "listings", f"ids_of_{of}", **values))
 
     def _observation_rows(self, rows: list[Row]) -> list[ObservationRow]:
-        ids = json.dumps([row["id"] for row in rows])
+        ids = [row["id"] for row in rows]
         doubted = set(self._db.column(int, "listings", "doubted", ids=ids))
         return [read(ObservationRow, row, doubted=row["id"] in doubted) for row in rows]
 
@@ -199,13 +198,11 @@ class Observations(Part):
         """What changed a file, and the decisions, bugfixes and discoveries for which it was read; pinned and
         newest first, without what that session did, or was given after `since`."""
         place = {"project_id": project_id, "session_id": untold_in, "since": since, "limit": limit}
-        query = ("opened_files", "speaking_of")
-        found = map(self.get, self._db.column(int, *query, **place, **_path_values(path)))
-        return [observation for observation in found if observation is not None]
+        return self._read_all("opened_files", "speaking_of", **place, **_path_values(path))
 
     def current(self, ids: Iterable[int]) -> frozenset[int]:
         """Those that nothing speaks against: not doubted, not carried on by a later one, not folded."""
-        return frozenset(self._db.column(int, "search", "standing", ids=json.dumps(list(ids))))
+        return frozenset(self._db.column(int, "search", "standing", ids=[*ids]))
 
     def edit(self, observation_id: int, draft: ObservationDraft) -> bool:
         """Replaces its words; it is no longer doubted nor folded. False: there is none."""
@@ -219,7 +216,7 @@ class Observations(Part):
                 "texts": {name: row[name] for name in TEXTS},
                 "repeats": merge["was"] if merge else row["repeats"],
             }
-            db.run("observations", "add_edit", id=observation_id, before=json.dumps(before))
+            db.run("observations", "add_edit", id=observation_id, before=before)
             _stand_alone(db, observation_id)
             kind = stored_type(draft.type)
             _set_words(db, observation_id, columns(draft) | {"type": kind, "edited": 1})
@@ -263,20 +260,20 @@ class Observations(Part):
     def get_merge(self, observation_id: int) -> Merge | None:
         return self._db.one(Merge, "merges", "one", id=observation_id)
 
-    def merge(self, observation_id: int, into: int, at: int) -> Merge | Unmergeable:
+    def merge(self, observation_id: int, into: int, at: int) -> Merge | Unusable:
         """Folds one into another, or into what that is folded into. Its pin goes over to that one. A second
         time changes nothing."""
         with self._db.transaction() as db:
             one, other = (db.row("observations", "one", id=key) for key in (observation_id, into))
             if one is None or other is None:
                 missing = observation_id if one is None else into
-                return Unmergeable(f"There is no observation #{missing}.")
+                return Unusable(f"There is no observation #{missing}.")
             if one["id"] == other["id"]:
                 why = f"#{one['id']} cannot be merged into itself. Name another observation."
-                return Unmergeable(why)
+                return Unusable(why)
             if one["project_id"] != other["project_id"]:
                 of_two = f"#{one['id']} and #{other['id']} are of two projects"
-                return Unmergeable(f"{of_two}. Only what one project remembers is merged.")
+                return Unusable(f"{of_two}. Only what one project remembers is merged.")
             root = db.number("merges", "root", id=into)
             if root == observation_id:  # they change places
                 _stand_alone(db, into)
@@ -306,7 +303,7 @@ class Observations(Part):
     ) -> list[HiddenObservation]:
         """The latest first, of these projects; the cursor is (at, observation_id). -1: all."""
         at, key = before or TOP
-        page = {"project_ids": json.dumps(list(project_ids)), "at": at, "id": key, "limit": limit}
+        page = {"project_ids": [*project_ids], "at": at, "id": key, "limit": limit}
         return self._db.all(HiddenObservation, "hidden", "page", **page)
 
     def get_hidden(self, observation_id: int) -> HiddenObservation | None:
@@ -317,7 +314,7 @@ class Observations(Part):
         with self._db.transaction() as db:
             if db.row("observations", "one", id=observation_id) is None:
                 return None
-            ids = json.dumps(sorted(with_folded(db, {observation_id})))
+            ids = with_folded(db, {observation_id})
             return db.run("hidden", "hide", ids=ids, at=at, id=observation_id).rowcount
 
     def restore(self, observation_id: int) -> bool:
@@ -330,7 +327,7 @@ class Observations(Part):
 
 def with_folded(db: Connection, ids: Iterable[int]) -> set[int]:
     """Them, and what is folded into them; hidden ones, too."""
-    return set(db.column(int, "hidden", "with_folded", ids=json.dumps(sorted(ids))))
+    return set(db.column(int, "hidden", "with_folded", ids=[*ids]))
 
 
 def _stand_alone(db: Connection, key: int) -> None:

@@ -17,6 +17,7 @@ from aforesaid.repository import (
     new_identities,
 )
 from aforesaid.store.database import Connection, Part, Queries
+from aforesaid.store.values import columns, read
 
 Group = tuple[int, int]  # a project, and 0 or the number of a link
 
@@ -101,13 +102,12 @@ class Projects(Part):
 
     def identities(self, project_id: int) -> tuple[Identity, ...]:
         """The project's own, strongest first."""
-        rows = self._db.rows("transfer", "identities", id=project_id)
-        return tuple(Identity(row["kind"], row["identity"]) for row in rows)
+        return tuple(self._db.all(Identity, "transfer", "identities", id=project_id))
 
     def links(self, project_id: int) -> list[tuple[Identity, ...]]:
         """Of each repository that was linked to the project."""
         known = (each for each in known_in(self._db) if each.linked and each.key[0] == project_id)
-        return [tuple(sorted(each.identities, key=lambda i: i.value)) for each in known]
+        return [tuple(sorted(each.identities, key=lambda i: i.identity)) for each in known]
 
     def _is_moved(self, repository: Repository, owner: Known[Group]) -> bool:
         """Whether the project's root directory no longer holds it. A link moves nothing."""
@@ -140,7 +140,7 @@ class Projects(Part):
 def known_in(db: Queries) -> list[Known[Group]]:
     found: dict[Group, set[Identity]] = defaultdict(set)
     for row in db.rows("projects", "all_identities"):
-        found[row["project_id"], row["link"]].add(Identity(row["kind"], row["identity"]))
+        found[row["project_id"], row["link"]].add(read(Identity, row))
     return [
         Known(key, frozenset(identities), linked=key[1] > 0) for key, identities in found.items()
     ]
@@ -149,7 +149,7 @@ def known_in(db: Queries) -> list[Known[Group]]:
 def _add(db: Connection, key: Group, identities: Iterable[Identity]) -> None:
     for each in identities:
         owner = {"project_id": key[0], "link": key[1]}
-        db.run("projects", "add_identity", **owner, identity=each.value, kind=each.kind)
+        db.run("projects", "add_identity", **owner, **columns(each))
 
 
 def _find_links(repository: Repository, known: list[Known[Group]]) -> list[Known[Group]]:

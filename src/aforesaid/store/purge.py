@@ -7,10 +7,9 @@ can hold words, or replaced there. Afterwards `scrub` leaves no byte: not in the
 the write-ahead log.
 """
 
-import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from aforesaid.model.purge import ERASED, Changing, Erasure, Freed, Matching, Pr
 from aforesaid.store.database import Connection, Part, Row, load_queries
 from aforesaid.store.observations import with_folded
 from aforesaid.store.sessions import keep_place
-from aforesaid.store.values import pack, unpack
+from aforesaid.store.values import columns, pack, unpack
 from aforesaid.terms import index_text
 from aforesaid.text import sqlite_safe
 
@@ -48,7 +47,7 @@ class Purge(Part):
             case "observation" if there["observation"]:
                 # With what it was made of: from that it would be written again.
                 ids = with_folded(self._db.reader(), {key})
-                events = self._keys("events_of_observations", ids=_listed(ids))
+                events = self._keys("events_of_observations", ids=ids)
                 return Rows(observations=frozenset(ids), events=events)
             case "prompt" if there["prompt"]:
                 events = self._keys("events_of_turn", id=key)
@@ -77,9 +76,9 @@ class Purge(Part):
     def reach(self, rows: Rows) -> Reach:
         """With everything that was derived from it, and what is folded into that."""
         rows = self._with_derived(rows)
-        named = {name: _listed(getattr(rows, name)) for name in TABLES}
+        named = columns(rows)
         sessions = self._keys("sessions_touched", **named)
-        projects = self._keys("projects_touched", ids=_listed(sessions)) | rows.projects
+        projects = self._keys("projects_touched", ids=sessions) | rows.projects
         whole = self._db.only("erasing", "counts", **named)
         counts = {name: len(getattr(rows, name)) for name in ("projects", *TABLES)} | dict(whole)
         return Reach(rows, counts, projects, sessions)
@@ -98,7 +97,7 @@ class Purge(Part):
             ordered = sorted(ids)
             for first in range(0, len(ordered), ROWS_AT_ONCE):
                 part = ordered[first : first + ROWS_AT_ONCE]
-                values = {"ids": _listed(part), "empty": EMPTY, "erased": ERASED, "before": BEFORE}
+                values = {"ids": part, "empty": EMPTY, "erased": ERASED, "before": BEFORE}
                 with self._db.transaction() as db:
                     for name in names:
                         db.run("erasing", name, **values)
@@ -146,11 +145,11 @@ class Purge(Part):
                 db.run("erasing", step, id=session_id, session=hashed, until=until, **name)
 
     def _with_derived(self, rows: Rows) -> Rows:
-        events = rows.events | self._keys("events_of_prompts", ids=_listed(rows.prompts))
+        events = rows.events | self._keys("events_of_prompts", ids=rows.prompts)
         rows = replace(rows, events=events)
-        named = {name: _listed(getattr(rows, name)) for name in TABLES}
+        named = columns(rows)
         found = rows.observations | self._keys("derived_observations", **named)
-        found |= self._keys("hidden_with", ids=_listed(found))
+        found |= self._keys("hidden_with", ids=found)
         observations = frozenset(with_folded(self._db.reader(), found))
         summaries = rows.summaries | self._keys("derived_summaries", **named)
         return replace(rows, observations=observations, summaries=summaries)
@@ -168,7 +167,7 @@ class Purge(Part):
             on_progress(done, last["number"])
 
     def _replace_events(self, rows: list[Row], matching: Matching, changing: Changing) -> None:
-        ids = _listed(row["id"] for row in rows)
+        ids = [row["id"] for row in rows]
         with self._db.transaction() as db, _functions(db, matching, changing):
             for row in rows:
                 body = changing(_text(row["body"])).encode("utf-8", "surrogateescape")
@@ -201,7 +200,7 @@ class Maintenance(Part):
 
     def _free(self, rows: list[Row], *names: str) -> Freed:
         if rows:
-            ids = _listed(row["id"] for row in rows)
+            ids = [row["id"] for row in rows]
             with self._db.transaction() as db:
                 for name in names:
                     db.run("erasing", name, ids=ids, empty=EMPTY)
@@ -278,10 +277,6 @@ def _has(row: Row, matching: Matching) -> bool:
 
 def _text(packed: bytes) -> str:
     return unpack(packed).decode("utf-8", "surrogateescape")
-
-
-def _listed(ids: Iterable[int]) -> str:
-    return json.dumps(sorted(ids))
 
 
 def _session_hash(agent: str, ref: str) -> str:

@@ -6,7 +6,6 @@ by its identities, a session by its agent's id, a prompt by its id, an event by 
 in its turn, an observation by its words. So a second import adds nothing.
 """
 
-import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +20,6 @@ from aforesaid.model.records import (
     Counts,
     DirRecord,
     EventRecord,
-    IdentityRecord,
     JobRecord,
     ObservationRecord,
     ProjectRecord,
@@ -35,12 +33,12 @@ from aforesaid.model.records import (
     map_texts,
     session_name,
 )
-from aforesaid.repository import find_owner
+from aforesaid.repository import Identity, find_owner
 from aforesaid.store.database import Connection, Part, Row, translate
 from aforesaid.store.jobs import add_lists, observation_lists, summary_lists
 from aforesaid.store.projects import known_in
 from aforesaid.store.requests import pack_reply, unpack_reply
-from aforesaid.store.values import as_json, columns, pack, read, unpack
+from aforesaid.store.values import columns, pack, read, unpack
 from aforesaid.text import sqlite_safe
 
 Values = dict[str, Any]
@@ -107,7 +105,7 @@ def _export(db: Connection, only: int | None) -> Iterator[Record]:
             yield _read_request(row)
     for number, row in enumerate(db.rows("transfer", "projects", project_id=only), 1):
         name, owner = f"p{number}", {"project_id": row["id"], "id": row["id"]}
-        identities = tuple(db.all(IdentityRecord, "transfer", "identities", **owner))
+        identities = tuple(db.all(Identity, "transfer", "identities", **owner))
         dirs = tuple(db.all(DirRecord, "transfer", "dirs", **owner))
         yield read(ProjectRecord, row, project=name, identities=identities, dirs=dirs)
         for found in db.run("transfer", "loose_requests", **owner):
@@ -270,7 +268,7 @@ class _Import:
 
     def _add_job(self, record: JobRecord, values: Values) -> bool:
         values["prompt_number"] = self._number(record.prompt_number)
-        used = json.dumps([*self._jobs.values()])
+        used = [*self._jobs.values()]
         if older := self._db.row("transfer", "same_job", **values, used=used):
             self._jobs[record.job] = older["id"]
             self._older_jobs[older["id"]] = older["state"]
@@ -303,8 +301,8 @@ class _Import:
         key = self._db.number("transfer", "add_observation", **values)
         blobs = {found.path: found.blob for found in record.blobs}
         add_lists(self._db, "observations", key, observation_lists(record, blobs))
-        keys = as_json(record.evidence)
-        self._db.run("transfer", "add_evidence", **values, observation_id=key, keys=keys)
+        evidence = {"observation_id": key, "keys": [*record.evidence]}
+        self._db.run("transfer", "add_evidence", **values, **evidence)
         self._db.run("transfer", "note_moved", **links, id=key)
         return True
 

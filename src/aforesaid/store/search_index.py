@@ -277,8 +277,8 @@ class Index(Part):
     def label_counts(self, terms: Iterable[str], project_id: int | None) -> Mapping[str, int]:
         """How many documents bear each term as a label; those that none bears are left out."""
         name = "labelled_anywhere" if project_id is None else "labelled"
-        wanted = json.dumps(list(terms))
-        return dict(map(tuple, self._db.rows("search", name, terms=wanted, project_id=project_id)))
+        rows = self._db.rows("search", name, terms=[*terms], project_id=project_id)
+        return dict(map(tuple, rows))
 
     def count_documents(self, project_id: int | None) -> int:
         name = "how_many" if project_id is None else "how_many_of_project"
@@ -292,7 +292,7 @@ class Index(Part):
 
     def documents(self, ids: Iterable[int]) -> list[Document]:
         """Those that are still there."""
-        return [_document(row) for row in self._db.rows("search", "documents", ids=_json(ids))]
+        return [_document(row) for row in self._db.rows("search", "documents", ids=[*ids])]
 
     def documents_in_period(
         self, project_id: int | None, since: int, until: int, limit: int
@@ -303,7 +303,7 @@ class Index(Part):
         return self._db.column(int, "search", name, **period)
 
     def document_words(self, ids: Iterable[int]) -> dict[int, str]:
-        return {row["id"]: row["words"] for row in self._db.rows("search", "texts", ids=_json(ids))}
+        return {row["id"]: row["words"] for row in self._db.rows("search", "texts", ids=[*ids])}
 
     def document_text(self, kind: str, source: int) -> DocumentText | None:
         """None: it is gone."""
@@ -345,8 +345,8 @@ class Index(Part):
         """Of these observations: whose, and what it says, best first."""
         if not terms:
             return []
-        ids = _json(sorted(observations))
-        rows = self._db.rows("search", "facts", match=match_any(terms), observations=ids)
+        wanted = {"match": match_any(terms), "observations": [*observations]}
+        rows = self._db.rows("search", "facts", **wanted)
         return [(row["observation_id"], row["text"]) for row in rows]
 
     def documents_around(
@@ -460,10 +460,6 @@ def _months(filters: Filters) -> list[str]:
     if last - first <= MOST_MONTHS:
         return [f"m_{each}" for each in range(first, last + 1)]
     return [f"y_{each}" for each in range(last // 12, first // 12 - 1, -1)]
-
-
-def _json(ids: Iterable[int]) -> str:
-    return json.dumps(list(ids))
 
 
 def _document(row: Row) -> Document:

@@ -1,6 +1,5 @@
 """Sessions with their prompts, summaries and pauses, and what was injected into them."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -84,21 +83,20 @@ class Sessions(Part):
     def observation_types(self, ids: Iterable[int]) -> Mapping[int, Mapping[str, int]]:
         """How many observations of each type, by session."""
         found: dict[int, dict[str, int]] = defaultdict(dict)
-        for row in self._db.rows("listings", "types_of_sessions", ids=json.dumps(list(ids))):
+        for row in self._db.rows("listings", "types_of_sessions", ids=[*ids]):
             found[row["session_id"]][row["type"]] = row["number"]
         return found
 
     def marks(self, ids: Iterable[int], since: int, until: int) -> Mapping[int, list[Mark]]:
         """Observations of some time, in its order, by session."""
         found: dict[int, list[Mark]] = defaultdict(list)
-        period = {"since": since, "until": until}
-        rows = self._db.rows("listings", "marks", ids=json.dumps(list(ids)), **period)
-        for session, *mark in rows:
+        wanted = {"ids": [*ids], "since": since, "until": until}
+        for session, *mark in self._db.rows("listings", "marks", **wanted):
             found[session].append(Mark._make(mark))
         return found
 
     def agents(self, ids: Iterable[int]) -> Mapping[int, str]:
-        rows = self._db.rows("listings", "agents_of_sessions", ids=json.dumps(list(ids)))
+        rows = self._db.rows("listings", "agents_of_sessions", ids=[*ids])
         return {row["id"]: row["agent"] for row in rows}
 
     def activity(self, project_id: int | None, since: int) -> Mapping[str, list[ActivityCount]]:

@@ -73,15 +73,21 @@ def _reader(name: str, hint: Any) -> Callable[[Any], Any] | None:
     return lambda text: tuple(map(make, json.loads(text)))
 
 
-def as_json(items: Iterable[object]) -> str:
-    """Texts, or tuples with texts, for `json_each`."""
+def bound(value: Any) -> Any:
+    """For a parameter: a list or a set as JSON, for `json_each`; a text as SQLite can keep it."""
+    if isinstance(value, str):
+        return sqlite_safe(value)
+    if isinstance(value, list | set | frozenset | dict):
+        return json.dumps(_plain(value))
+    return value
 
-    def safe_item(item: object) -> object:
-        if isinstance(item, tuple | list):
-            return [*map(safe_item, item)]
-        return sqlite_safe(item) if isinstance(item, str) else item
 
-    return json.dumps([*map(safe_item, items)])
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | set | frozenset | tuple):
+        return [*map(_plain, value)]
+    return sqlite_safe(value) if isinstance(value, str) else value
 
 
 def safe(text: str | None) -> str | None:

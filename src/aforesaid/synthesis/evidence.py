@@ -24,14 +24,15 @@ from aforesaid.model.events import (
     ToolUsed,
 )
 from aforesaid.model.observations import ObservationDraft, Turn, TurnEvent
-from aforesaid.providers.extract.commands import CHECKS, read_command, read_sections
+from aforesaid.providers.extract.commands import CHECKS, read_command
 from aforesaid.providers.extract.passages import plain_prompt
 from aforesaid.providers.extract.patches import read_patches
 from aforesaid.providers.extract.work import Edit, Run, read_steps
+from aforesaid.text import load_sections
 
 WORDS = {
     name: frozenset(" ".join(rows).split())
-    for name, rows in read_sections(Path(__file__).with_name("claims.txt")).items()
+    for name, rows in load_sections(Path(__file__).with_name("claims.txt")).items()
 }
 EXTENSIONS = "|".join(sorted(WORDS["extensions"], key=len, reverse=True))
 
@@ -39,7 +40,7 @@ EXTENSIONS = "|".join(sorted(WORDS["extensions"], key=len, reverse=True))
 def read_patterns(path: Path) -> dict[str, re.Pattern[str]]:
     """An expression for each section; `<name>` in it stands for an earlier section."""
     found = {"extensions": EXTENSIONS, "named files": "|".join(WORDS["named_files"])}
-    for name, rows in read_sections(path).items():
+    for name, rows in load_sections(path).items():
         source = re.sub(r"<(\w[\w ]*)>", lambda place: f"(?:{found[place[1]]})", "|".join(rows))
         found[name] = source
     return {

@@ -33,11 +33,9 @@ from aforesaid.model.requests import (
     StoredReply,
     Unavailable,
     Usage,
-    Written,
     usage_of,
 )
 from aforesaid.providers.base import Model, Writer
-from aforesaid.store.requests import Requests
 from aforesaid.store.store import Store
 from aforesaid.synthesis import prompt
 from aforesaid.synthesis.cost import Budget, Prices, largest_usage
@@ -238,10 +236,9 @@ def estimate(
     budget: int,
     *,
     rules: Writer | None,
-    ledger: Requests | None,
 ) -> Estimate:
     """From a sample of each kind of job: in the queue they alternate. `rules`: where they write it, and no
-    model; `ledger`: what was asked so far."""
+    model."""
     requests, sent, received, found = {OBSERVE: 0.0, SUMMARIZE: 0.0}, 0.0, 0.0, 0.0
     sampled = False
     (_, summary), (_, observations) = prompt.examples()
@@ -262,10 +259,10 @@ def estimate(
                 sent += scale * sum(map(tokens, request.texts))
                 received += scale * tokens(answer)  # as long as the one in the worked example
     total = round(sum(requests.values()))
-    past = ledger.written() if ledger else Written(0, 0, 0)
+    past = store.requests.written()
     known, observed = past.answers >= ENOUGH_ANSWERS, past.answers - past.summaries
-    if ledger and known:
-        received = ledger.spent().received * total / past.answers
+    if known:
+        received = store.requests.spent().received * total / past.answers
     if rules:  # a thing that is said twice is kept once
         low, high = found * (1 - SPREAD), found * (1 + SPREAD if sampled else 1)
         basis = "what the rules find in a sample" if sampled else "what the rules find"

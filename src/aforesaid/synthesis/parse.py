@@ -1,13 +1,14 @@
 """A model's reply as drafts in the house form. Total: an unusable reply is a value too.
 
-A tag is what has a known name and the shape of a tag; every other `<` and `&` is text, as in `a < b`
+A tag is what has a known name and stands where a tag does; every other `<` and `&` is text, as in `a < b`
 or `List<String>` in prose. No field is required and no word is dropped: text of unknown elements joins the
 narrative, and what is too long for its field moves there. Nothing here knows whether a statement is true.
 """
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from aforesaid.model.observations import (
@@ -25,55 +26,35 @@ from aforesaid.model.prose import (
     CONCEPTS,
     FACT_LENGTH,
     FACTS,
-    LEAST_TITLE_WORDS,
     SENTENCE_END,
     SUBTITLE_WORDS,
     TITLE_WORDS,
     split,
 )
+from aforesaid.providers.extract.titles import without_loose_end
 from aforesaid.text import ELLIPSIS, clean, cut, words
 
 LONGEST_REPLY = 1_000_000  # characters; no model writes as much, a broken one may
 LOOK_BACK = 200  # characters before a tag
-WRAPPERS = ("observations", "response", "reply", "answer", "output", "result", "xml")
 NOTHING = ("none", "nothing", "no_observations", "no_observation", "no_summary")
-CARRIERS = ("value", "text", "name", "path", "reason")  # attributes that may hold an element's text
 WORD_FIELDS = ("type", "concept", "file")  # they hold no sentence
-LIST_TAGS = ("ul", "ol", "li", "item")
-
-ATTRIBUTE = re.compile(r"""([A-Za-z_][\w.-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))""")
-ANY_TAG = re.compile(r"(?:(?<!\w)<|</)([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>")
-CLOSED = re.compile(r"</\s*([A-Za-z][\w-]*)")
+THINKING = re.compile(r"\A\s*<think.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
+NO_TEXT = re.compile("[\0\ud800-\udfff]|<!\\[CDATA\\[|\\]\\]>")
+CUT_TAG = re.compile(r"</?[A-Za-z_]*(?:\s[^<>]{0,200})?\Z")
+UNKNOWN_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>")
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-UNREADABLE = re.compile("[\0\ud800-\udfff]")
-THINKING_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+QUOTED = re.compile(r"=\s*(?:\"([^\"]*)|'([^']*))")
 OPENING_QUOTES = tuple("`\"'“‘«([{")
-CDATA, CDATA_END = "<![CDATA[", "]]>"
 
 
-class Vocabulary:
+class Form:
     """`block` holds fields and lists; `lists` names each list's item. Items are fields too. A field holds
     text alone."""
 
     def __init__(self, block: str, lists: Mapping[str, str], fields: Iterable[str]) -> None:
-        self.block, self.lists, self.fields = block, lists, frozenset(fields)
-        self.names = (*self.fields, *lists, block, *WRAPPERS, *NOTHING)
-        known = "|".join(self.names).replace("_", "[-_]")
-        self.tag = re.compile(
-            rf"<(?P<close>/\s*)?(?P<name>{known}|skip[\w-]*)"
-            r"""(?P<attributes>(?:\s+[A-Za-z_][\w.-]*\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))*)"""
-            r"\s*(?P<empty>/?)>",
-            re.IGNORECASE,
-        )
-
-
-class Tag:
-    def __init__(self, match: re.Match[str]) -> None:
-        self.start, self.end = match.span()
-        self.name = match["name"].lower().replace("-", "_")
-        self.closes, self.empty = bool(match["close"]), bool(match["empty"])
-        found = ATTRIBUTE.findall(match["attributes"])
-        self.attributes = [(key.lower(), one or two or bare) for key, one, two, bare in found]
+        self.block, self.lists = block, lists
+        known = "|".join((*fields, *lists, block, *NOTHING)).replace("_", "[-_]")
+        self.tag = re.compile(rf"<(/?)\s*({known}|skip[\w-]*)(\s[^<>]*|/)?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,147 +71,83 @@ def says_nothing(name: str) -> bool:
     return name in NOTHING or name.startswith("skip")
 
 
-def read_parts(reply: str, vocabulary: Vocabulary) -> list[Part]:
-    source = UNREADABLE.sub("", reply[:LONGEST_REPLY])
-    if source.lstrip().lower().startswith("<think"):  # in drafts that the model then does not mean
-        end = THINKING_END.search(source)
-        source = source[end.end() :] if end else source
-    source = _complete(_without_cdata(source, vocabulary), vocabulary)
-    found = _Scanner(source, vocabulary).scan()
-    return [part for part in found if part.name or part.text.strip()]
+def read_parts(reply: str, form: Form) -> list[Part]:
+    """A field is open until its own closing tag, or the next tag that is markup and not a part of its
+    text. Text outside of any block is chatter, unless it is a field's."""
+    source = CUT_TAG.sub("", THINKING.sub("", NO_TEXT.sub("", reply[:LONGEST_REPLY])))
+    found: list[Part] = []
+    field, within, at = "", None, 0
+    for tag in form.tag.finditer(source):
+        name = tag[2].lower().replace("-", "_")
+        if not _is_markup(tag, name, field, at):
+            continue
+        found.append(_part(field, within, source[at : tag.start()]))
+        at, field = tag.end(), ""
+        closes, empty = bool(tag[1]), (tag[3] or "").endswith("/")
+        if name == form.block:
+            within = None if closes else ""
+            found += [] if closes else [Part(name, None, "")]
+        elif name in form.lists:
+            if within is not None or not closes:
+                within = "" if closes or empty else name
+        elif not closes:
+            if within and form.lists[within] != name:
+                within = ""
+            if value := QUOTED.search(tag[3] or ""):  # `<skip_summary reason="…"/>`
+                found.append(_part(name, within, value[1] or value[2] or ""))
+            elif empty:
+                found.append(Part(name, within, ""))
+            else:
+                field = name
+    rest = source[at:]
+    if field and rest.rstrip()[-1:].isalnum() and field not in WORD_FIELDS:
+        rest += ELLIPSIS  # the reply was cut off
+    found.append(_part(field, within, rest))
+    return [part for part in found if part.name or (part.within is not None and part.text.strip())]
 
 
-def _complete(reply: str, vocabulary: Vocabulary) -> str:
-    """With the tag finished in whose midst the reply was cut off. If not even its name is known, it is
-    left out: it holds no word yet."""
-    start = reply.rfind("<")
-    rest = reply[start:]
-    if start < 0 or ">" in rest:
-        return reply
-    for end in (">", '">', "'>"):
-        if vocabulary.tag.fullmatch(rest + end):
-            return reply + end
-    begun = rest[1:].lstrip("/ ").lower()
-    if "=" in begun:
-        begun = begun.split(None, 1)[0]
-    return reply[:start] if any(name.startswith(begun) for name in vocabulary.names) else reply
+def _is_markup(tag: re.Match[str], name: str, field: str, at: int) -> bool:
+    """It begins a line, follows another tag, or is glued to the text before it: a tag that a sentence
+    mentions stands between words, in quotes or in the form of a type, as in `Vec<File>`. `at`: where the text
+    before it begins."""
+    closes = bool(tag[1])
+    if field and (says_nothing(name) or (closes and name == field)):
+        return closes and name == field
+    before = tag.string[max(at, tag.start() - LOOK_BACK) : tag.start()]
+    bare = before.rstrip()
+    if not bare or (field in WORD_FIELDS and not closes):
+        return True
+    if closes:
+        return tag.string[tag.end() : tag.end() + 20].lstrip(" ")[:1] in ("", "\n", "<")
+    if bare.endswith(">") or "\n" in before[len(bare) :]:
+        return True
+    is_type = bare[-1].isalnum() and tag[2].istitle()
+    return bare == before and not bare.endswith(OPENING_QUOTES) and not is_type
 
 
-def _without_cdata(reply: str, vocabulary: Vocabulary) -> str:
-    """What a CDATA section holds is text, written with entities from here on. A section around a whole
-    block, and one that never ends, only loses its marks."""
-    first, *sections = reply.split(CDATA)
-    parts = [first]
-    for section in sections:
-        inner, end, after = section.partition(CDATA_END)
-        if end and f"<{vocabulary.block}" not in inner.lower():
-            inner = inner.replace("&", "&amp;").replace("<", "&lt;")
-        parts += [inner, after]
-    return "".join(parts)
-
-
-def _unescape(text: str) -> str:
-    return ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
-
-
-class _Scanner:
-    """One pass over the tags. A field is open until its own closing tag, or the next tag that is markup and
-    not a part of its text."""
-
-    def __init__(self, source: str, vocabulary: Vocabulary) -> None:
-        self.source, self.vocabulary = source, vocabulary
-        self.closed = {name.lower() for name in CLOSED.findall(source)}
-        self.within: str | None = None  # as in `Part`
-        self.field: Tag | None = None
-
-    def scan(self) -> Iterator[Part]:
-        at = 0
-        for tag in map(Tag, self.vocabulary.tag.finditer(self.source)):
-            if self._is_markup(tag, at):
-                yield self._part(self.source[at : tag.start])
-                yield from self._enter(tag)
-                at = tag.end
-        rest = self.source[at:]
-        if self.field and rest.rstrip()[-1:].isalnum() and self.field.name not in WORD_FIELDS:
-            rest += ELLIPSIS
-        yield self._part(rest)
-
-    def _is_markup(self, tag: Tag, at: int) -> bool:
-        """It begins a line, follows another tag, or is glued to the text before it: a tag that a sentence
-        mentions stands between words, in quotes or in the form of a type, as in `Vec<File>`."""
-        if self.field and tag.name == self.field.name and tag.closes:
-            return True
-        if self.field and says_nothing(tag.name):
-            return False
-        before = self.source[max(at, tag.start - LOOK_BACK) : tag.start]
-        bare = before.rstrip()
-        if tag.closes and bare:
-            return self.source[tag.end : tag.end + 20].lstrip(" ")[:1] in ("", "\n", "<")
-        in_word = self.field is not None and self.field.name in WORD_FIELDS
-        if not bare or bare.endswith(">") or "\n" in before[len(bare) :] or in_word:
-            return True
-        name = self.source[tag.start + 1 : tag.end - 1]
-        is_type = bare[-1].isalnum() and name[:1].isupper() and not name.isupper()
-        return bare == before and not bare.endswith(OPENING_QUOTES) and not is_type
-
-    def _enter(self, tag: Tag) -> Iterator[Part]:
-        vocabulary = self.vocabulary
-        if tag.name == vocabulary.block or tag.name in WRAPPERS:
-            opens = tag.name == vocabulary.block and not tag.closes
-            self.within = "" if opens and not tag.empty else None
-            if opens:
-                yield Part(tag.name, None, "")
-                known = (each for each in tag.attributes if each[0] in vocabulary.fields)
-                yield from (Part(name, "", _unescape(value)) for name, value in known)
-        elif tag.name in vocabulary.lists:
-            if self.within is not None or not tag.closes:
-                self.within = "" if tag.closes or tag.empty else tag.name
-        elif not tag.closes:
-            if self.within and vocabulary.lists[self.within] != tag.name:
-                self.within = ""
-            self.field = tag
-            if tag.empty or (says_nothing(tag.name) and tag.name not in self.closed):
-                yield self._part("")
-
-    def _part(self, text: str) -> Part:
-        """The text before a tag: of the open field, or outside fields. There an element that was not asked
-        for is a paragraph of the block's own text; outside of any block it is chatter."""
-        field, self.field = self.field, None
-        if field is not None:
-            if not text.strip():
-                text = next((value for key, value in field.attributes if key in CARRIERS), "")
-            return Part(field.name, self.within, _unescape(text))
-        if self.within is None:
-            return Part("", None, "")
-        return Part("", self.within, _unescape(ANY_TAG.sub(self._replace_unknown, text)))
-
-    def _replace_unknown(self, tag: re.Match[str]) -> str:
-        name = tag[1].lower()
-        if self.within:
-            return "\n" if name in LIST_TAGS and name in self.closed else tag[0]
-        return "\n\n" if name in self.closed or tag[0].endswith("/>") else tag[0]
+def _part(field: str, within: str | None, text: str) -> Part:
+    if not field and within is not None:  # an element that was not asked for is a paragraph
+        gap = "\n" if within else "\n\n"
+        closed = {name for slash, name in UNKNOWN_TAG.findall(text) if slash}
+        text = UNKNOWN_TAG.sub(lambda tag: gap if tag[2] in closed else tag[0], text)
+    return Part(field, within, ENTITY.sub(lambda entity: html.unescape(entity[0]), text))
 
 
 LONGEST_FIELD = 20_000  # characters: many times what is asked for
 QUOTES = tuple("`\"'")
-# What small models copy from a description of the form instead of filling it in.
-PLACEHOLDERS = frozenset(
-    {"n/a", "none", "null", "nil", "nothing", "tbd", "title", "subtitle", "fact", "narrative"}
-    | {"short title", "short title (3-8 words)", "title (3-8 words)", "path/to/file"}
-)
+# What small models write where they have nothing to say.
+PLACEHOLDERS = frozenset(words("none null nil nothing tbd title subtitle fact narrative")) | {"n/a"}
 
 
 def _one_line(text: str) -> str:
     """On one line, however many it was written on; empty if it says nothing."""
-    line = cut(" ".join(clean(text).split()), LONGEST_FIELD)
-    return "" if _is_empty(line) else line
+    return cut(" ".join(_filled(clean(text)).split()), LONGEST_FIELD)
 
 
-def _is_empty(text: str) -> bool:
-    """Nothing, or what only stands where words should be."""
-    if not any(map(str.isalnum, text)):
-        return True
-    return len(text) < 40 and text.strip("[]{}<>.… ").lower() in PLACEHOLDERS
+def _filled(text: str) -> str:
+    """Empty if only a placeholder stands where words should be."""
+    bare = text.strip("[]{}<>.… \n").lower()
+    return text if any(map(str.isalnum, bare)) and bare not in PLACEHOLDERS else ""
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -239,8 +156,8 @@ def _paragraphs(text: str) -> list[str]:
     fences = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
     if len(fences) % 2:
         del lines[fences[-1]]
-    plain = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-    return [] if _is_empty(plain) else [plain]
+    plain = _filled(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip())
+    return [plain] if plain else []
 
 
 def _joined(texts: Iterable[str]) -> str | None:
@@ -270,14 +187,13 @@ def _words(text: str) -> list[str]:
 
 FILE_LISTS = dict.fromkeys(("files_read", "files_modified", "files_edited", "files"), "file")
 EDITED = ("files_modified", "files_edited")
-LINES = ("type", "title", "subtitle")
-BODY, DETAILS = ("facts", "narrative"), ("concepts", "files_read", "files_modified")
-OBSERVATION = Vocabulary(
+LINES, BODY = ("type", "title", "subtitle"), ("facts", "narrative")
+OBSERVATION = Form(
     "observation",
     lists={"facts": "fact", "concepts": "concept", **FILE_LISTS},
     fields=(*LINES, "fact", "concept", "file", "narrative"),
 )
-SUMMARY = Vocabulary("summary", lists=FILE_LISTS, fields=(*SUMMARY_PARTS, "file"))
+SUMMARY = Form("summary", lists=FILE_LISTS, fields=(*SUMMARY_PARTS, "file"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,85 +238,69 @@ def _unusable(reply: str, parts: list[Part], what: str) -> Unusable:
 
 
 class _Gathered:
-    """An observation while its parts are read. `lines`: type, title and subtitle; `lists`: all else."""
+    """An observation while its parts are read."""
 
     def __init__(self) -> None:
-        self.lines = dict.fromkeys(LINES, "")
-        self.lists: dict[str, list[str]] = {name: [] for name in (*BODY, *DETAILS)}
+        self.texts: dict[str, list[str]] = defaultdict(list)
 
     def ends_before(self, part: Part) -> bool:
-        """Fields without a block around them: a second type or title is another observation's, once this
-        one has a body."""
-        if part.name in ("type", "title") and any(self.lists[name] for name in BODY):
-            return self.lines[part.name] not in ("", _one_line(part.text))
-        return part.name == OBSERVATION.block
+        """At the next block; without one, at a second type or title, once this one has a body."""
+        if part.name in ("type", "title") and any(self.texts[name] for name in BODY):
+            return _one_line(part.text) not in self.texts[part.name] != []
+        return part.name == OBSERVATION.block and self.has_text
 
     def take(self, part: Part) -> None:
-        name, text = part.name or part.within or "", part.text
+        name, text = part.name or part.within or "narrative", part.text
         if name in LINES:
-            line, known = _one_line(text), self.lines[name]
-            if known and name != "type" and line not in ("", known):
-                self.lists["narrative"].append(line)
-            self.lines[name] = known or line
+            self.texts[name] += filter(None, [_one_line(text)])
         elif name in ("fact", "facts"):
-            self.lists["facts"] += _items(text, bulleted=name == "fact")
+            self.texts["facts"] += _items(text, bulleted=name == "fact")
         elif name in ("concept", "concepts"):
-            self.lists["concepts"] += _words(text)
+            self.texts["concepts"] += _words(text)
         elif name == "file" or name in FILE_LISTS:
-            self.lists["files_modified" if part.within in EDITED else "files_read"] += _words(text)
-        elif not name and text.strip() in TYPES and not self.lines["type"]:
-            self.lines["type"] = text.strip()
+            self.texts["files_modified" if part.within in EDITED else "files_read"] += _words(text)
         else:
-            self.lists["narrative"] += _paragraphs(text)
+            self.texts["narrative"] += _paragraphs(text)
 
     @property
     def has_text(self) -> bool:
-        texts = (self.lines["title"], self.lines["subtitle"], *(self.lists[name] for name in BODY))
-        return any(texts)
-
-    def join(self, other: "_Gathered") -> None:
-        """The details of one that has no text."""
-        self.lines["type"] = self.lines["type"] or other.lines["type"]
-        for name in DETAILS:
-            self.lists[name] += other.lists[name]
+        return any(self.texts[name] for name in ("title", "subtitle", *BODY))
 
     def draft(self) -> ObservationDraft:
-        kind = self.lines["type"]
-        lists = {name: tuple(dict.fromkeys(found)) for name, found in self.lists.items()}
+        kinds, [title, *titles], [subtitle, *subtitles] = (self.texts[n] or [""] for n in LINES)
+        told = [*titles, *subtitles, *self.texts["narrative"]]
+        facts, concepts, files_read, files_modified = (
+            tuple(dict.fromkeys(self.texts[name]))
+            for name in ("facts", "concepts", "files_read", "files_modified")
+        )
         return ObservationDraft(
-            type=known_type(kind) if kind else FALLBACK_TYPE,
-            title=self.lines["title"] or None,
-            subtitle=self.lines["subtitle"] or None,
-            facts=lists["facts"],
-            narrative=_joined(lists["narrative"]),
-            concepts=tuple(each for each in lists["concepts"] if each.lower() not in TYPES),
-            files_read=lists["files_read"],
-            files_modified=lists["files_modified"],
+            type=known_type(kinds[0]) if kinds[0] else FALLBACK_TYPE,
+            title=title or None,
+            subtitle=subtitle or None,
+            facts=facts,
+            narrative=_joined(each for each in told if each not in (title, subtitle)),
+            concepts=tuple(each for each in concepts if each.lower() not in TYPES),
+            files_read=files_read,
+            files_modified=files_modified,
         )
 
 
 def _gather(parts: Iterable[Part]) -> list[_Gathered]:
-    """A field outside any block belongs to the block before it, which may have been closed too early. One
-    without text is none: its details are those of the one before, or of the first."""
+    """A field outside any block belongs to the block before it, which may have been closed too early; so do
+    the details at the end of a reply that stand in a block without text."""
     found = [_Gathered()]
     for part in parts:
         if found[-1].ends_before(part):
             found.append(_Gathered())
         if part.name != OBSERVATION.block and not says_nothing(part.name):
             found[-1].take(part)
-    kept = [each for each in found if each.has_text]
-    last = next(iter(kept), None)
-    for each in found:
-        if each in kept:
-            last = each
-        elif last is not None:
-            last.join(each)
-    return kept
+    if not found[-1].has_text and len(found) > 1:
+        for name, texts in found.pop().texts.items():
+            found[-1].texts[name] += texts
+    return [each for each in found if each.has_text]
 
 
 SHORT_FACT = 50  # characters
-# Before these a title can end early and still say what it is about.
-BREAKS = frozenset(words("to by for with and in so via using when while after before on from"))
 
 
 def shape_draft(draft: ObservationDraft) -> ObservationDraft:
@@ -442,8 +342,7 @@ def _shorten_title(title: str | None) -> str | None:
     found = (title or "").rstrip(".").split()
     if len(found) <= TITLE_WORDS:
         return " ".join(found) or None
-    ends = (n for n in range(TITLE_WORDS, LEAST_TITLE_WORDS - 1, -1) if found[n].lower() in BREAKS)
-    return " ".join(found[: next(ends, TITLE_WORDS)]).rstrip(",;:")
+    return without_loose_end(found[:TITLE_WORDS]).rstrip(",;:")
 
 
 def _shorten_subtitle(subtitle: str | None) -> str | None:

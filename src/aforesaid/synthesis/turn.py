@@ -28,7 +28,6 @@ from aforesaid.model.events import (
     SubagentEnded,
     ToolUsed,
     TurnEnded,
-    Unreadable,
 )
 from aforesaid.model.jobs import OBSERVE, Job
 from aforesaid.model.observations import Turn, TurnEvent
@@ -99,13 +98,11 @@ def _messages(said: list[TurnEvent]) -> Iterator[tuple[Subagent | None, str]]:
 
 
 def _parse_events(agent: Agent, project_dir: str, stored: list[StoredEvent]) -> list[TurnEvent]:
-    """What was stored could be read once; a newer parser that cannot is no reason to fail."""
-    events = []
-    for row in stored:
-        event = agent.parse(replace(row.capture, project_dir=project_dir))
-        if event is not None and not isinstance(event, Unreadable):
-            events.append(TurnEvent(row.id, row.at, strip_event(event)))
-    return events
+    return [
+        TurnEvent(row.id, row.at, strip_event(event))
+        for row in stored
+        if (event := agent.parse_stored(row, project_dir))
+    ]
 
 
 def _injected_texts(store: Store, agent: Agent, session: Session) -> Iterator[str]:
@@ -116,8 +113,8 @@ def _injected_texts(store: Store, agent: Agent, session: Session) -> Iterator[st
         draft = observation.draft
         yield "\n".join(filter(None, (draft.title, draft.subtitle, *draft.facts)))
     for row in store.events.calls_of(session.id, agent.own_tools, RECALLED_EVENTS):
-        event = agent.parse(replace(row.capture, project_dir=session.project_dir))
-        if isinstance(event, Event) and isinstance(event.what, ToolUsed):
+        event = agent.parse_stored(row, session.project_dir)
+        if event and isinstance(event.what, ToolUsed):
             action = event.what.action
             yield action.output if isinstance(action, OtherTool) else ""
 

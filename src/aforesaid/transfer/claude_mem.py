@@ -15,10 +15,10 @@ import sqlite3
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from aforesaid.clock import SECOND
 from aforesaid.errors import TransferError
@@ -26,8 +26,6 @@ from aforesaid.model.observations import SUMMARY_PARTS, known_type
 from aforesaid.model.prose import sentences
 from aforesaid.model.records import (
     DirRecord,
-    IdentityKind,
-    IdentityRecord,
     ObservationRecord,
     ProjectRecord,
     PromptRecord,
@@ -36,7 +34,7 @@ from aforesaid.model.records import (
     session_name,
 )
 from aforesaid.model.sessions import Project
-from aforesaid.repository import Repository
+from aforesaid.repository import Identity, Repository
 from aforesaid.text import clean, one_line
 from aforesaid.transfer.importer import Block
 
@@ -47,7 +45,7 @@ Part = PromptRecord | ObservationRecord | SummaryRecord
 FOLDER = ".claude-mem"
 FILE = "claude-mem.db"
 FOLDER_VARIABLE = "CLAUDE_MEM_DATA_DIR"
-MAGIC = b"SQLite format 3\0"
+OWN = f"Claude-mem's own is usually ~/{FOLDER}/{FILE}."
 BUSY_SECONDS = 30.0
 SECONDS_BELOW = 100_000_000_000  # in milliseconds, that is in 1973
 LARGEST = 2**53
@@ -92,7 +90,8 @@ class ClaudeMem:
         self.homes: dict[str, Home] = {}
 
     def blocks(self) -> Iterator[Block]:
-        copy = self._copy = open_copy(self._path)
+        copy = self._copy = sqlite3.connect("", check_same_thread=False)
+        _fill(copy, self._path)
         sessions = _read_sessions(copy)
         self.total = len(sessions)
         names = set()
@@ -116,16 +115,13 @@ class ClaudeMem:
 
     def _home(self, name: str) -> Home:
         if it := self._folders.get(name):
-            known_by = tuple(
-                IdentityRecord(cast(IdentityKind, i.kind), i.value) for i in it.identities
-            )
             dirs = (DirRecord(it.root, self._now),)
-            return Home(ProjectRecord(name, it.name, it.root, self._now, known_by, dirs))
+            return Home(ProjectRecord(name, it.name, it.root, self._now, it.identities, dirs))
         same = [p for p in self._known if p.name == name and not p.root.startswith(PLACEHOLDER)]
         if len(same) == 1:
             return Home(ProjectRecord(name, name, same[0].root, self._now), same[0].id)
         placeholder = f"{PLACEHOLDER}{name}"
-        identity = IdentityRecord("path", placeholder)
+        identity = Identity("path", placeholder)
         return Home(ProjectRecord(name, name, placeholder, self._now, (identity,)))
 
 
@@ -304,42 +300,29 @@ def default_path(env: Mapping[str, str]) -> Path:
     return (Path(folder).expanduser() if folder else Path.home() / FOLDER) / FILE
 
 
-def open_copy(path: Path) -> sqlite3.Connection:
+def _fill(copy: sqlite3.Connection, path: Path) -> None:
     """Rows by name; text that is not UTF-8 is read as far as it goes."""
-    copy = sqlite3.connect("", check_same_thread=False)
     try:
-        _fill(copy, path)
+        _copy_database(path, copy)
         faults = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
         if faults != "ok":
             raise sqlite3.DatabaseError(faults)
-        copy.row_factory = sqlite3.Row
-        copy.text_factory = lambda data: data.decode("utf-8", "replace")
-        for table, names in NEEDED:
-            if not _columns(copy, table).intersection(names):
-                raise TransferError(
-                    f"{path} is not a claude-mem database: it has no table {table!r} as claude-mem makes it. "
-                    f"Claude-mem's own is usually ~/{FOLDER}/{FILE}."
-                )
-    except BaseException as error:
-        copy.close()
-        if not isinstance(error, sqlite3.DatabaseError):
-            raise
+    except OSError as error:
         raise TransferError(
-            f"{path} cannot be read ({error}). If claude-mem is running, stop it and try again; if the file "
-            "is damaged, repair it with `sqlite3 old.db .recover | sqlite3 new.db` and import new.db."
+            f"{path} cannot be read: {error.strerror}. Give the path of claude-mem's database, or set "
+            f"{FOLDER_VARIABLE}."
         ) from None
-    return copy
-
-
-def project_names(path: Path) -> list[str]:
-    """For a shell's completion, which must not wait: as the file stands, and nothing if that fails."""
-    query = "SELECT DISTINCT project FROM sdk_sessions"
-    try:
-        uri = f"{path.absolute().as_uri()}?immutable=1"
-        with closing(sqlite3.connect(uri, uri=True)) as source:
-            return [str(row[0]) for row in source.execute(query)]
-    except (sqlite3.Error, ValueError):
-        return []
+    except sqlite3.DatabaseError as error:
+        raise TransferError(
+            f"{path} cannot be read ({error}). {OWN} If claude-mem is running, stop it and try again; if the "
+            "file is damaged, repair it with `sqlite3 old.db .recover | sqlite3 new.db` and import new.db."
+        ) from None
+    copy.row_factory = sqlite3.Row
+    copy.text_factory = lambda data: data.decode("utf-8", "replace")
+    for table, names in NEEDED:
+        if not _columns(copy, table).intersection(names):
+            what = f"it has no table {table!r} as claude-mem makes it"
+            raise TransferError(f"{path} is not a claude-mem database: {what}. {OWN}")
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
@@ -348,25 +331,15 @@ def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-def _fill(copy: sqlite3.Connection, path: Path) -> None:
+def _copy_database(path: Path, copy: sqlite3.Connection) -> None:
     """Where nobody has the file open, opening it could create files beside it: its files are copied then."""
-    try:
-        with path.open("rb") as file:
-            is_sqlite = file.read(len(MAGIC)) == MAGIC
-    except FileNotFoundError:
-        raise TransferError(
-            f"There is no {path}. Give the path of claude-mem's database, or set {FOLDER_VARIABLE}."
-        ) from None
-    except OSError as error:
-        raise TransferError(f"{path} cannot be read: {error.strerror}.") from None
-    if not is_sqlite:
-        raise TransferError(f"{path} is not an SQLite database. Claude-mem's is called {FILE}.")
     with tempfile.TemporaryDirectory() as folder:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         if not path.with_name(f"{path.name}-shm").exists():
-            for source_file in (path, path.with_name(f"{path.name}-wal")):
-                if source_file.exists():
-                    shutil.copyfile(source_file, Path(folder, source_file.name))
+            shutil.copyfile(path, Path(folder, path.name))
+            with suppress(FileNotFoundError):
+                log = f"{path.name}-wal"
+                shutil.copyfile(path.with_name(log), Path(folder, log))
             uri = Path(folder, path.name).as_uri()
         with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS)) as source:
             source.backup(copy)

@@ -7,12 +7,12 @@ elsewhere, `memory` (a memory's name) or `start` (of a numbered list).
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+    from markdown_it.tree import SyntaxTreeNode
 
 Node = Any
 MAX_CHARACTERS = 50_000  # the rest is shown as it is written: parsing takes time
@@ -44,52 +44,46 @@ def _parser() -> "MarkdownIt":
 
 
 def _build(tokens: "Sequence[Token]") -> list[Node]:
-    root: list[Node] = []
-    open_nodes = [root]
-    nested = (each.children or () if each.type == "inline" else (each,) for each in tokens)
-    for token in chain.from_iterable(nested):
-        if token.hidden:  # a paragraph in a tight list
-            continue
-        parent = open_nodes[-1]
-        if token.nesting > 0:
-            node = _element(token)
-            if node is None or len(open_nodes) > MAX_DEPTH:
-                open_nodes.append(parent)  # its children are the parent's
-            else:
-                parent.append(node)
-                open_nodes.append(node)
-        elif token.nesting < 0:
-            open_nodes.pop()
-        elif token.type == "text" and parent[:1] != ["a"]:
-            parent.extend(_link(token.content))
-        else:
-            parent.append(_leaf(token))
-    return root
+    from markdown_it.tree import SyntaxTreeNode
+
+    return list(_children(SyntaxTreeNode(tokens), 0))
 
 
-def _element(token: "Token") -> Node | None:
-    """None: only its children are shown."""
-    if token.tag == "a":
-        target = str(token.attrs.get("href", ""))
-        return ["a", {"href": target}] if target.lower().startswith(WEB) else None
-    if token.type == "heading_open":  # the page has its own first heading
-        return [f"h{min(6, int(token.tag[1]) + 1)}"]
-    start = token.attrs.get("start")
-    return [token.tag] if start is None else [token.tag, {"start": start}]
+def _children(parent: "SyntaxTreeNode", depth: int, *, in_link: bool = False) -> Iterator[Node]:
+    for node in parent.children:
+        match node.type:
+            case "text" if not in_link:
+                yield from _link(node.content)
+            case "text" | "image":  # of an image its description is shown
+                yield node.content
+            case "softbreak":
+                yield "\n"
+            case "code_inline":
+                yield ["code", node.content]
+            case "fence" | "code_block":
+                yield ["pre", ["code", node.content.removesuffix("\n")]]
+            case _:
+                element = [] if depth >= MAX_DEPTH else _element(node)
+                linked = in_link or element[:1] == ["a"]
+                children = _children(node, depth + bool(element), in_link=linked)
+                yield from [[*element, *children]] if element else children
 
 
-def _leaf(token: "Token") -> Node:
-    match token.type:
-        case "softbreak":
-            return "\n"
-        case "hardbreak" | "hr":
-            return [token.tag]
-        case "code_inline":
-            return ["code", token.content]
-        case "fence" | "code_block":
-            return ["pre", ["code", token.content.removesuffix("\n")]]
-        case _:  # a text in a link, or an image, of which its description is shown
-            return token.content
+def _element(node: "SyntaxTreeNode") -> list[Node]:
+    """The tag and its attributes. Empty: only its children are shown."""
+    match node.type:
+        case "inline":
+            return []
+        case "link":
+            target = str(node.attrs.get("href", ""))
+            return ["a", {"href": target}] if target.lower().startswith(WEB) else []
+        case "heading":  # the page has its own first heading
+            return [f"h{min(6, int(node.tag[1]) + 1)}"]
+        case "paragraph" if node.hidden:  # in a tight list
+            return []
+        case _:
+            start = node.attrs.get("start")
+            return [node.tag] if start is None else [node.tag, {"start": start}]
 
 
 def _link(text: str) -> Iterator[Node]:

@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +18,13 @@ from aforesaid.errors import (
 )
 from aforesaid.model.jobs import Again
 from aforesaid.model.names import OBSERVATION
-from aforesaid.model.observations import Observation, Unmergeable, draft_version
+from aforesaid.model.observations import Observation, Unusable, draft_version
 from aforesaid.privacy import payloads
 from aforesaid.recall import resolve
 from aforesaid.repository import identify
 from aforesaid.text import one_line
 from aforesaid.worker.context import DOCTOR_PREFIX
 from aforesaid.worker.imports import Imports
-from aforesaid.worker.rpc import Parts
 
 if TYPE_CHECKING:
     from aforesaid.worker.service import Service
@@ -76,6 +74,8 @@ class Commands:
             "remember": self._remember,
             "memories-changed": self._memories_changed,
             "dream": self._dream,
+            "import-begin": self.imports.begin,
+            "import-progress": self.imports.progress,
             "backfill-begin": self.service.transcripts.begin_import,
             "backfill-progress": self.service.transcripts.import_progress,
         }
@@ -137,7 +137,7 @@ class Commands:
         for key in (request["id"], request["into"]):
             resolve.find_observation(self.context.store, key)
         done = self.rows.merge(request["id"], request["into"], self.context.clock())
-        if isinstance(done, Unmergeable):
+        if isinstance(done, Unusable):
             raise Misused(done.why, "into")
         self._notify("merged", done.id, done.into)
         return {"into": done.into}
@@ -164,22 +164,17 @@ class Commands:
             self.answers.prepare_brief(project_id)
             self.service.indexing.wake()
         for session_id in {each.session_id for each in observations}:
-            self.answers.refresh_session_memory(session_id)
+            self.answers.sessions.refresh(session_id)
         for each in observations:
             log.action(f"observation.{what}", observation=each.id)
             publish = self.context.notifier.publish
             publish("changed", what=what, id=each.id, project_id=each.project_id)
 
-    def run_import(self, request: bytes) -> Parts:
-        with closing(self.imports.run(json.loads(request))) as answers:
-            for answer in answers:
-                yield json.dumps(answer).encode() + b"\n"
-
     def _remember(self, request: Json) -> Json:
-        from aforesaid.worker.extraction import MemoryCommands  # takes long to load
-
-        commands = MemoryCommands(self.context, self.memories.find, self.answers.prepare_brief)
-        return commands.remember(request)
+        answer = self.memories.extractor.remember(request)
+        if "name" in answer:
+            self.answers.prepare_brief(self.context.projects.of(request["dir"]))
+        return answer
 
     def _dream(self, request: Json) -> Json:
         return self.memories.dreamer.run_on_request(request)

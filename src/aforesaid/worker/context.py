@@ -4,6 +4,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from aforesaid import log, wiring
 from aforesaid.agents.base import Agent
@@ -14,7 +15,7 @@ from aforesaid.errors import StoreDamaged
 from aforesaid.store.store import Store
 from aforesaid.text import one_line
 from aforesaid.wiring import Choice, Home
-from aforesaid.worker.circuit_breaker import CircuitBreaker
+from aforesaid.worker.circuit_breaker import CircuitBreaker, MonitoredModel
 from aforesaid.worker.pause import Pauses
 from aforesaid.worker.projects import ProjectFinder
 from aforesaid.worker.web import Notifier
@@ -91,6 +92,13 @@ class Context:
         self.busy, self.drafting = threading.Lock(), threading.Lock()
         self.stopping = threading.Event()
         self.wake_ingest, self.wake_jobs = threading.Event(), threading.Event()
+
+    def available_choice(self) -> Choice:
+        """The provider, without its model as long as that must not be asked."""
+        model = self.choice.model
+        if model is not None:
+            model = None if self.breaker.blocked() else MonitoredModel(model, self.breaker)
+        return replace(self.choice, model=model)
 
     def go_on(self) -> bool:
         """Asked between two pieces of work: a hook that waits for its answer comes first."""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from aforesaid import log, wiring
-from aforesaid.backups import database_state
+from aforesaid.backups import database_state, recovery
 from aforesaid.backups.database_state import DatabaseState
 from aforesaid.backups.repository import DAILY, MIGRATION, BackupRepository
 from aforesaid.clock import HOUR, Clock
@@ -23,41 +23,28 @@ FRESH = HOUR  # how old the first work to back up is, and a backup that is enoug
 
 def open_database(home: Home, clock: Clock) -> Store:
     paths, backups = home.paths, wiring.backup_repository(home, clock)
-    if paths.damaged.exists() or any(paths.memory.parent.glob(".memory.*")):
-        from aforesaid.backups import recovery
-
-        recovery.resume(backups)
-        recovery.put_back_memories(backups)
+    recovery.resume(backups)
+    recovery.put_back_memories(backups)
     known = database_state.load(paths)
     if why := _damage(backups, known):
-        _recover(backups, why)
+        recovery.recover(backups, why)
         known = None
     elif not paths.database.exists():
         known = None  # a beginning
     elif known is not None and known.suspected:
         known = _settle(paths, known, clock())
-    elif known is not None and known.open:
-        gone = known.events - files.newest_event(paths.database)
-        if gone > 0:
-            from aforesaid.backups import recovery
-
-            recovery.record_lost_log(backups, gone)
     encoder = wiring.encoder(home.settings)
     try:
         _back_up_before_migration(backups, home.settings.number("backup.keep"))
         store = wiring.open_for_writing(paths, encoder, checked=True)
     except StoreDamaged as error:  # what the quick check missed: a migration reads a lot
-        _recover(backups, log.cause(error))
+        recovery.recover(backups, log.cause(error))
         store = wiring.open_for_writing(paths, encoder, checked=True)
+    if known is not None and known.open and (gone := known.events - store.events.newest_id()) > 0:
+        recovery.record_lost_log(backups, gone)
     cleared_at = known.cleared_at if known else 0
     database_state.save(paths, DatabaseState(cleared_at=cleared_at))
     return store
-
-
-def _recover(backups: BackupRepository, why: str) -> None:
-    from aforesaid.backups import recovery
-
-    recovery.recover(backups, why)
 
 
 def _damage(backups: BackupRepository, known: DatabaseState | None) -> str | None:
@@ -110,29 +97,27 @@ class BackupThread(Loop):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._busy = False  # nothing is due until maintenance wakes it
-        self._paths, self._settings = context.paths, context.settings
-        self._store, self._clock = context.store, context.clock
         self._backups = wiring.backup_repository(context.home, context.clock)
-        known = database_state.load(self._paths)
+        known = database_state.load(self.context.paths)
         self._state = DatabaseState(cleared_at=known.cleared_at if known else 0)
         context.store.database.on_damage = self.suspect_damage
 
     def record_newest_event(self) -> None:
         """So that the next worker sees if commits got lost."""
-        newest = self._store.events.newest_id()
+        newest = self.context.store.events.newest_id()
         if newest != self._state.events and not self.damaged:
             self._state = replace(self._state, events=newest)
-            database_state.save(self._paths, self._state)
+            database_state.save(self.context.paths, self._state)
 
     def record_close(self) -> None:
         """The store was closed, and all is well."""
-        if not self.damaged and self._paths.database.exists():
-            database_state.save_closed(self._paths, self._state)
+        if not self.damaged and self.context.paths.database.exists():
+            database_state.save_closed(self.context.paths, self._state)
 
     def suspect_damage(self, error: Exception) -> None:
         """Called by any thread. Acts once: more errors follow until the worker ends."""
         if self.damaged or not database_state.note_suspicion(
-            self._paths, log.cause(error), self._clock()
+            self.context.paths, log.cause(error), self.context.clock()
         ):
             return
         self.damaged = True
@@ -141,7 +126,7 @@ class BackupThread(Loop):
         self.context.wake_ingest.set()
 
     def turn(self) -> None:
-        self.make_if_older(self._settings.number("backup.every_hours") * HOUR)
+        self.make_if_older(self.context.settings.number("backup.every_hours") * HOUR)
 
     def make_before_dream(self) -> None:
         self.make_if_older(FRESH)
@@ -150,7 +135,7 @@ class BackupThread(Loop):
         """If the last one is, and something was written since. A failure is logged, and `doctor` reports how
         old the last backup is."""
         try:
-            if self._settings.number("backup.every_hours") and self._is_older(age):
+            if self.context.settings.number("backup.every_hours") and self._is_older(age):
                 self._make()
         except BackupStopped:
             log.action("backup.stopped")
@@ -162,18 +147,21 @@ class BackupThread(Loop):
     def _is_older(self, age: int) -> bool:
         newest = next(iter(self._backups.all()), None)
         if newest is None:
-            first_start = self._paths.lock_file.stat().st_mtime_ns // 1_000_000
-            return self._store.events.newest_id() > 0 and self._clock() - first_start >= FRESH
+            first_start = self.context.paths.lock_file.stat().st_mtime_ns // 1_000_000
+            return (
+                self.context.store.events.newest_id() > 0
+                and self.context.clock() - first_start >= FRESH
+            )
         made_at = newest.manifest.made_at
         # Readers touch what else belongs to the database.
-        written = [path for path in files.parts(self._paths.database)[:2] if path.exists()]
+        written = [path for path in files.parts(self.context.paths.database)[:2] if path.exists()]
         written_at = max((path.stat().st_mtime_ns for path in written), default=0) // 1_000_000
-        return self._clock() - made_at >= age and written_at > made_at
+        return self.context.clock() - made_at >= age and written_at > made_at
 
     def make_replacement(self) -> str | None:
         """Makes a backup that replaces all others. Returns its name; None without space, or if they are off.
         Any other failure is raised, so that the others stay."""
-        if not self._settings.number("backup.every_hours"):
+        if not self.context.settings.number("backup.every_hours"):
             return None
         try:
             return self._make()
@@ -182,7 +170,7 @@ class BackupThread(Loop):
             return None
 
     def _make(self) -> str:
-        keep = self._settings.number("backup.keep")
+        keep = self.context.settings.number("backup.keep")
         return self._backups.make(DAILY, keep, self._between).name
 
     def _between(self, _done: int, _total: int) -> None:

@@ -1,8 +1,8 @@
 """What becomes a memory: statements of a turn that has ended, and the `remember` command."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ from aforesaid.memory.changes import Memories
 from aforesaid.memory.extraction import by_model, extract
 from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.memory.extraction.sentences import own_sentences
+from aforesaid.memory.replies import Unusable
 from aforesaid.model import events
 from aforesaid.model.jobs import DRAFT, MAX_TRIES, Job
 from aforesaid.model.memories import AGENT, LONGEST_SAID, Message
-from aforesaid.model.observations import cite_event, cite_observation
+from aforesaid.model.names import EVENT, OBSERVATION
+from aforesaid.model.observations import cite
 from aforesaid.model.prose import sentences
 from aforesaid.model.requests import EXTRACT, Failure, Refused, StoredReply
 from aforesaid.model.sessions import ACTIVE, Session
@@ -82,11 +84,11 @@ class Extractor:
         if not isinstance(answer, StoredReply):
             return () if isinstance(answer, Refused) else answer
         read = by_model.parse_extraction(answer.text, dialogue, memories.redactor)
-        if isinstance(read, by_model.Extraction):
-            return read.statements
-        asking.unusable(answer)
-        log.warning("memory.unreadable_reply", why=read.why)
-        return ()
+        if isinstance(read, Unusable):
+            asking.unusable(answer)
+            log.warning("memory.unreadable_reply", why=read.why)
+            return ()
+        return tuple(each for each in read if isinstance(each, Statement))
 
     def _apply(
         self,
@@ -99,9 +101,9 @@ class Extractor:
         observed = self.context.store.observations.for_prompt(session.id, number)
         if self.context.choice.model is not None and not job.written_by:
             observed = []  # drafts, which a model replaces
-        named = [cite_observation(each.id) for each in observed[:3]]
+        named = [cite(OBSERVATION, each.id) for each in observed[:3]]
         rows = self.context.store.events.for_prompt(session.id, number)
-        named += [cite_event(rows[0].id)] if rows else []
+        named += [cite(EVENT, rows[0].id)] if rows else []
         said_at = rows[0].at if rows else session.last_event_at
         try:
             applied = extract.apply_statements(
@@ -128,18 +130,17 @@ class Extractor:
             elif each == number:
                 return []
             stops = self.context.store.events.for_prompt(session.id, each, "stop")
-            ends = [
-                what for _, what in self._read(session, stops) if isinstance(what, events.TurnEnded)
-            ]
-            messages += [Message("assistant", end.last_message) for end in ends]
+            for event in self._read(session, stops):
+                if isinstance(event.what, events.TurnEnded):
+                    messages.append(Message("assistant", event.what.last_message))
         return messages
 
     def _kept_by_agent(self, session: Session, number: int) -> bool:
         """Whether the agent wrote memory files in this turn, or called our own tools for it."""
         folders = [each.path for each in self.memories(session.project_dir).places.all]
-        for event, what in self._read(
-            session, self.context.store.events.for_prompt(session.id, number)
-        ):
+        rows = self.context.store.events.for_prompt(session.id, number)
+        for event in self._read(session, rows):
+            what = event.what
             if not isinstance(what, events.ToolUsed) or event.subagent is not None:
                 continue
             if what.name.endswith(REMEMBERING):
@@ -154,19 +155,9 @@ class Extractor:
                         return True
         return False
 
-    def _read(
-        self, session: Session, rows: list[events.StoredEvent]
-    ) -> list[tuple[events.Event, events.Happening]]:
+    def _read(self, session: Session, rows: list[events.StoredEvent]) -> Iterator[events.Event]:
         agent = self.context.agents[session.agent]
-        read = [agent.parse(replace(r.capture, project_dir=session.project_dir)) for r in rows]
-        return [(e, e.what) for e in read if e is not None and not isinstance(e, events.Unreadable)]
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryCommands:
-    context: Context
-    memories: Callable[[str], Memories]
-    project_changed: Callable[[int], None] = lambda _: None
+        return filter(None, (agent.parse_stored(row, session.project_dir) for row in rows))
 
     def remember(self, request: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
@@ -198,7 +189,6 @@ class MemoryCommands:
         sizes = {"by_agent": wanted.by_agent, "size": len(text), "known": done.known}
         log.action("memory.remembered", **sizes)
         project_id = self.context.projects.of(request["dir"])
-        self.project_changed(project_id)
         self.context.notifier.memories_written(project_id, (stored.memory.name,), "remembered")
         return {
             "name": stored.memory.name,

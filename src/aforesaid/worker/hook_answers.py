@@ -157,12 +157,6 @@ class HookAnswers:
         context = self.context
         return SessionMemories(context.paths, context.store, context.agents, context.clock)
 
-    def write_session_memory(self, session: Session) -> None:
-        self.sessions.write(session)
-
-    def refresh_session_memory(self, session_id: int) -> None:
-        self.sessions.refresh(session_id)
-
     def answer(self, request: bytes) -> Answer:
         """What the hook prints for this capture. It counts as injected once it was delivered."""
         if len(request) > KEPT_BYTES:

@@ -1,7 +1,7 @@
 """Which transcripts an import takes, and what it would come to. Runs in the command's own process."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from aforesaid.synthesis.model import Estimate, estimate
 from aforesaid.synthesis.prompt import Style
 from aforesaid.wiring import Choice, Home, open_for_reading, open_scratch
 from aforesaid.worker.context import Context
-from aforesaid.worker.reconcile import Reconciler, Selected, import_session
+from aforesaid.worker.reconcile import Reconciler, import_session
 
 Tallies = dict[str, Tally]  # by session
 NOTHING, BARELY = Tally(), Tally(sessions=1)
@@ -73,31 +73,26 @@ def reading(home: Home) -> Store | None:
         return None
 
 
-def tallies(store: Store | None, selected: Iterable[Selected]) -> Tallies:
+def tallies(store: Store | None, files: Iterable[TranscriptFile]) -> Tallies:
     if store is None:
         return {}
-    return {one.file.session: store.events.count(one.agent, one.file.session) for one in selected}
+    return {file.session: store.events.count(file.agent, file.session) for file in files}
 
 
 def plan(
     home: Home,
     choice: Choice,
-    selected: list[Selected],
+    files: list[TranscriptFile],
     clock: Clock,
     show: Callable[[int, int], None],
 ) -> Plan:
-    """Imports into a scratch store, and counts."""
-    with ExitStack() as stack:
-        live = reading(home)
-        if live is not None:
-            stack.enter_context(closing(live))
-        folder = stack.enter_context(TemporaryDirectory(prefix="aforesaid-"))
-        scratch = stack.enter_context(closing(open_scratch(Path(folder))))
-        chosen = [one for one in selected if live is None or _has_more(live, one, clock)]
-        before = tallies(live, selected)
-        if live is not None:
-            known = [(one.agent, one.file.session) for one in chosen]
-            scratch.borrow(home.paths.database, [each for each in known if before[each[1]].events])
+    """Imports into a copy of the store, and counts."""
+    with (
+        TemporaryDirectory(prefix="aforesaid-") as folder,
+        closing(open_scratch(home.paths, Path(folder))) as scratch,
+    ):
+        chosen = [file for file in files if _has_more(scratch, file, clock)]
+        before = tallies(scratch, files)
         waiting = {job.id for job in scratch.jobs.unfinished()}
         faulty = _import(home, choice, scratch, clock, chosen, show)
         jobs = [job for job in scratch.jobs.unfinished() if job.id not in waiting]
@@ -111,7 +106,6 @@ def plan(
             style,
             budget,
             rules=choice.without_model() if choice.model is None else None,
-            ledger=live.requests if live else None,
         )
         return Plan(gained, faulty, estimated)
 
@@ -121,31 +115,31 @@ def _import(
     choice: Choice,
     store: Store,
     clock: Clock,
-    selected: list[Selected],
+    files: list[TranscriptFile],
     show: Callable[[int, int], None],
 ) -> list[str]:
     """Returns the paths of transcripts that could not be read whole."""
     boring = home.settings.names("capture.boring_tools")
     context = Context(home, store, clock, choice=choice)
     reconciler = Reconciler(context, boring=boring, importing=True)
-    done, total = 0, sum(one.file.size for one in selected)
-    for one in selected:
-        for _ in import_session(reconciler, one):
+    done, total = 0, sum(file.size for file in files)
+    for file in files:
+        for _ in import_session(reconciler, file):
             pass
-        done += one.file.size
+        done += file.size
         show(done, total)
-    return [one.file.path for one in selected if reconciler.is_faulty(one.file)]
+    return [file.path for file in files if reconciler.is_faulty(file)]
 
 
-def _has_more(live: Store, one: Selected, clock: Clock) -> bool:
-    """Whether its transcript tells something since the last time, or its end is still to be noticed."""
-    session = live.sessions.find(one.agent, one.file.session)
+def _has_more(store: Store, file: TranscriptFile, clock: Clock) -> bool:
+    """Whether it tells something since the last time, or its session's end is still to be noticed."""
+    session = store.sessions.find(file.agent, file.session)
     if session is None:
         return True
     if session.status == ACTIVE and session.last_event_at < clock() - DAY:
         return True
-    mark = live.events.transcript_mark(one.agent, one.file.session)
-    return next(iter(AGENTS[one.agent].read_transcript(one.file, mark)), None) is not None
+    mark = store.events.transcript_mark(file.agent, file.session)
+    return next(iter(AGENTS[file.agent].read_transcript(file, mark)), None) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +149,7 @@ class Selection:
 
     folder: Path
     found: int
-    chosen: list[Selected]
+    chosen: list[TranscriptFile]
     empty: int
     unreadable: list[TranscriptFile]
 
@@ -172,13 +166,13 @@ def select(
     files = list(agent.transcripts(env))
     files.reverse()
     recent = [file for file in files if since is None or file.modified >= since]
-    chosen = [Selected(agent.name, file) for file in recent if file.cwd]
+    chosen = [file for file in recent if file.cwd]
     unreadable = [file for file in recent if file.fault]
     empty = len(recent) - len(chosen) - len(unreadable)
     if project is not None:
         place_of = cache(lambda directory: _place(store, directory))
-        wanted = _wanted(project, place_of, {one.file.cwd for one in chosen})
-        chosen = [one for one in chosen if place_of(one.file.cwd)[0] == wanted]
+        wanted = _wanted(project, place_of, {file.cwd for file in chosen})
+        chosen = [file for file in chosen if place_of(file.cwd)[0] == wanted]
         empty = 0
     return Selection(agent.transcript_folder(env), len(files), chosen, empty, unreadable)
 
@@ -205,7 +199,7 @@ def _place(store: Store | None, directory: str) -> Place:
     known = store.projects.find_at(directory, repository) if store is not None else None
     if store is not None and known is not None:
         return f"project {known}", store.projects.get(known).name
-    return repository.identities[0].value, repository.name
+    return repository.identities[0].identity, repository.name
 
 
 def _list(names: list[str]) -> str:

@@ -1,12 +1,13 @@
 """Imports: the worker reads the source itself and reports after each step.
 
-Between two steps everything else gets its turn. The client may go away and the worker may be killed: what was
-imported is sound, and the next run continues because nothing is imported twice.
+Between two steps everything else gets its turn. An import ends when its client goes away, and the worker may
+be killed: what was imported is sound, and the next run continues because nothing is imported twice.
 """
 
+import os
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,8 @@ if TYPE_CHECKING:  # loaded by the first import
     from aforesaid.transfer.importer import MemoryImport, Progress, Source
 
 Json = dict[str, Any]
-STEP_SECONDS = 0.25
+WATCHED_SECONDS = 5.0  # that a client may not ask, then it is gone
 BUSY_SECONDS = 8.0  # longer than it takes to notice that the client of another import is gone
-BUSY = "Another import is running. Try again when it has finished."
 
 
 @dataclass(slots=True)
@@ -34,48 +34,69 @@ class Imports:
     on_imported: Callable[[frozenset[int]], None]
     memories: "Callable[[], MemoryImport]"
     _running: threading.Lock = field(default_factory=threading.Lock)
+    _name: str = ""
+    _progress: Json = field(default_factory=dict)
+    _asked_at: float = 0.0
 
     def at_work(self) -> bool:
         return self._running.locked()
 
-    def run(self, request: Json) -> Generator[Json, None, None]:
-        """`what`, `path`, `dry_run`, and what the source needs. Yields the progress; the last answer has
-        `over` or `error`, unless the worker stops before that."""
+    def wait(self) -> None:
+        """When the worker ends: the current step is finished."""
+        if self._running.acquire(timeout=BUSY_SECONDS):
+            self._running.release()
+
+    def begin(self, request: Json) -> Json:
+        """`what`, `path`, `dry_run`, and what the source needs. Returns the name to ask with."""
+        if self.context.stopping.is_set():
+            return {"lost": True}
         if not self._running.acquire(timeout=BUSY_SECONDS):
-            yield {"error": BUSY}
-            return
+            return {"error": "Another import is running. Try again when it has finished."}
+        self._name, self._progress, self._asked_at = os.urandom(8).hex(), {}, time.monotonic()
+        threading.Thread(target=self._run, args=(request,), name="import", daemon=True).start()
+        return {"name": self._name}
+
+    def progress(self, request: Json) -> Json:
+        """The last answer has `over` or `error`. `lost`: the import has ended before that; begin again."""
+        if request["name"] != self._name:
+            return {"lost": True}
+        self._asked_at = time.monotonic()
+        return self._progress
+
+    def _run(self, request: Json) -> None:
         try:
-            yield from self._steps(request)
+            self._import(request)
         except AforesaidError as error:
-            yield {"error": str(error)}
+            self._progress = {"error": str(error)}
         except Exception as error:
             log.warning("import.failed", error=log.cause(error))
             what = type(error).__name__
-            yield {"error": f"It could not be imported ({what}). See `aforesaid worker logs`."}
+            why = f"It could not be imported ({what}). See `aforesaid worker logs`."
+            self._progress = {"error": why}
         finally:
             self._running.release()
 
-    def _steps(self, request: Json) -> Generator[Json, None, None]:
+    def _import(self, request: Json) -> None:
         from aforesaid.transfer import importer
 
         undo, source = bool(request["dry_run"]), self._source(request)
         store, redactor = self.context.store, self.context.redactor
         steps = importer.run(store, source, self.memories(), redactor=redactor, undo=undo)
         log.action("import.began", what=request["what"], dry_run=undo)
-        progress, end = importer.Progress(), time.monotonic() + STEP_SECONDS
+        progress = importer.Progress()
         try:
             for progress in steps:
-                if time.monotonic() >= end:
-                    yield _describe(source, progress) | {"over": False}
-                    end = time.monotonic() + STEP_SECONDS
-                if not self.context.go_on():
+                self._progress = _describe(source, progress)
+                watched = time.monotonic() < self._asked_at + WATCHED_SECONDS
+                if not watched or not self.context.go_on():
+                    self._name = ""
                     return
         finally:
             steps.close()
             log.action("import.ended", dry_run=undo, **progress.new)
             if not undo and progress.projects:
                 self.on_imported(frozenset(progress.projects))
-        yield _describe(source, progress) | {"over": True}
+        self._progress = _describe(source, progress) | {"over": True}
 
     def _source(self, request: Json) -> "Source":
         from aforesaid.transfer.claude_mem import ClaudeMem

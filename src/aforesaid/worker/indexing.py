@@ -5,7 +5,6 @@ Small steps, so that hooks and jobs get their turn between them.
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 from aforesaid.agents.base import Agent
 from aforesaid.model import events
@@ -37,9 +36,8 @@ def index(
 def _read(agent: Agent | None, unread: UnreadEvent) -> ReadEvent:
     from aforesaid.provenance.tracker import origin_of
 
-    capture = replace(unread.event.capture, project_dir=unread.project_dir)
-    event = agent.parse(capture) if agent else None
-    if event is None or isinstance(event, events.Unreadable):
+    event = agent.parse_stored(unread.event, unread.project_dir) if agent else None
+    if event is None:
         return ReadEvent(unread, "")
     origin = origin_of(event, (unread.project_dir, unread.project_root))
     return ReadEvent(unread, "" if unread.event.boring else event_text(event), origin)

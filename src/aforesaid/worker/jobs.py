@@ -20,14 +20,12 @@ from aforesaid.model.jobs import (
     Retry,
 )
 from aforesaid.model.requests import Unavailable
-from aforesaid.model.sessions import Session
-from aforesaid.wiring import RULES, Choice
-from aforesaid.worker.circuit_breaker import MonitoredModel, pause
+from aforesaid.wiring import RULES
+from aforesaid.worker.circuit_breaker import pause
 from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
 
 if TYPE_CHECKING:
     from aforesaid.providers.base import Model
-    from aforesaid.worker.extraction import Extractor
     from aforesaid.worker.service import Service
 
 BEHIND = SECOND  # a job that found no model comes after the others that wait
@@ -43,14 +41,12 @@ def lease_milliseconds(seconds: float, model: "Model | None") -> int:
 
 @dataclass(slots=True)
 class JobRunner:
-    """`on_summary`: called with the session whose turn was summarized. `extractor`: made when it is first
-    needed."""
+    """`service`: where memories are extracted and session memories written; without one neither is done."""
 
     context: Context
     holder: str
     lease: int
-    on_summary: Callable[[Session], None] = lambda _: None
-    extractor: "Callable[[], Extractor] | None" = None
+    service: "Service | None" = None
 
     def run_due(self, go_on: Callable[[], bool]) -> int:
         """Everything that is due, while `go_on` allows. Returns how many tries were made."""
@@ -97,12 +93,14 @@ class JobRunner:
         context = self.context
         session = context.store.sessions.get(job.session_id)
         assert session is not None, "jobs are deleted with their session"
-        choice = replace(context.choice, model=None) if draft else self._choice(session)
-        doctor = session.ref.startswith(DOCTOR_PREFIX)
+        doctor = session.ref.startswith(DOCTOR_PREFIX)  # its sessions cost nothing
+        choice = context.available_choice()
+        if draft or doctor:
+            choice = replace(choice, model=None)
         try:
-            if job.kind == SUMMARIZE and self.extractor and not doctor:
+            if job.kind == SUMMARIZE and self.service and not doctor:
                 asking = choice.asking(context.store, context.clock, session.id, job.id)
-                if absence := self.extractor().run(job, session, asking):
+                if absence := self.service.memories.extractor.run(job, session, asking):
                     return synthesize.failed(absence)
             writer = choice.writer(context.store, job, context.clock)
             return synthesize.run(
@@ -113,13 +111,6 @@ class JobRunner:
         except Exception as error:
             # Whatever a provider does wrong costs a try, never the worker and never the events.
             return Retry(f"{type(error).__name__}: {error}")
-
-    def _choice(self, session: Session) -> Choice:
-        """The model, if it may be asked now. The doctor's sessions cost nothing."""
-        choice, breaker = self.context.choice, self.context.breaker
-        if choice.model is None or session.ref.startswith(DOCTOR_PREFIX) or breaker.blocked():
-            return replace(choice, model=None)
-        return replace(choice, model=MonitoredModel(choice.model, breaker))
 
     def _settle(self, job: Job, outcome: Outcome) -> None:
         store, breaker = self.context.store, self.context.breaker
@@ -152,8 +143,8 @@ class JobRunner:
         if session is not None:
             self.context.changed.add(session.project_id)
             self.context.notifier.job_done(job, session, done)
-            if job.kind == SUMMARIZE:
-                self.on_summary(session)
+            if job.kind == SUMMARIZE and self.service:
+                self.service.answers.sessions.write(session)
 
     def _retry(self, job: Job, why: str, wait: int) -> None:
         jobs, now = self.context.store.jobs, self.context.clock()

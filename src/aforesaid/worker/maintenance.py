@@ -26,7 +26,6 @@ REASONS_KEPT, MOST_REASONS = 90 * DAY, 10_000  # why they could not
 BRIEF_SECONDS = 90 * DAY_SECONDS  # of a directory that nobody works in
 SESSION_SECONDS = 30 * DAY_SECONDS  # a session that is resumed after that gets a new file
 AT_ONCE = 200  # events in a transaction
-AGE_OUT_SECONDS = 3600.0
 KEPT_BACKUPS = 2
 FULL_STORE = ("disk is full", "disk I/O error")  # SQLite's words; the second: the log cannot grow
 
@@ -37,7 +36,6 @@ class Housekeeper:
     def __init__(self, context: Context) -> None:
         self.context, self._rows = context, context.store.maintenance
         self._backups = wiring.backup_repository(context.home, context.clock)
-        self._next_aging = 0.0
         self.room = self._measure()
 
     def run(self) -> None:
@@ -78,11 +76,7 @@ class Housekeeper:
             self.make_room()
 
     def age_out(self) -> None:
-        """Removes the content of old events, as `retention.days` says, once an hour. What is remembered of
-        them stays."""
-        if time.monotonic() < self._next_aging:
-            return
-        self._next_aging = time.monotonic() + AGE_OUT_SECONDS
+        """Removes the content of old events, as `retention.days` says. What is remembered of them stays."""
         days, go_on = self.context.settings.number("retention.days"), self.context.go_on
         before, count = self.context.clock() - days * DAY, 0
         while days and go_on() and (freed := self._rows.age_out(before, AT_ONCE)).rows:

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,6 @@ from aforesaid.settings import Settings
 from aforesaid.store.store import Store
 from aforesaid.terms import query_terms as terms_of
 from aforesaid.text import tokens
-from aforesaid.worker.circuit_breaker import MonitoredModel
 from aforesaid.worker.context import Context
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from aforesaid.worker.extraction import Extractor
 
 KEPT_SECONDS = 30.0  # which folders there are for a directory
-TIDY_SECONDS = 3600.0
 MOST_KNOWN = 64  # directories
 SLOW = ("claude",)  # a whole agent is started for a question: no prompt can wait for that
 LEAD = (
@@ -53,7 +51,6 @@ class MemoryWork:
 
     def __init__(self, context: Context, before_dream: Callable[[], None] = lambda: None) -> None:
         self._context, self._before_dream = context, before_dream
-        self._next_tidy = 0.0
         self._known: dict[tuple[str, ...], tuple[float, Memories]] = {}
         self.ranker = MemoryRanker(context.searcher.encoder)
         self.recall = MemoryRecall(
@@ -84,7 +81,7 @@ class MemoryWork:
             settings.text("memory.client"),
             settings.text("memory.team_folder"),
             repository.root,
-            *(each.value for each in repository.identities),
+            *(each.identity for each in repository.identities),
         )
         until, found = self._known.get(key, (0.0, None))
         if found is None or time.monotonic() > until:
@@ -105,18 +102,17 @@ class MemoryWork:
         """A directory may have other folders than before."""
         self._known.clear()
 
-    def run_periodic(self) -> None:
-        """A dream if one is due; and now and then the history of all memories is tidied."""
-        memory = self._context.paths.memory
-        if self._context.settings.text("memory.dream") != "off" and memory.exists():
+    def dream_if_due(self) -> None:
+        dreams = self._context.settings.text("memory.dream") != "off"
+        if dreams and self._context.paths.memory.exists():
             self.dreamer.run_if_due()
-        if time.monotonic() < self._next_tidy:
-            return
-        self._next_tidy = time.monotonic() + TIDY_SECONDS
+
+    def tidy(self) -> None:
+        """The history of all memories."""
         from aforesaid.memory.transfer import user_places
 
         try:
-            Memories(user_places(memory), self._context.clock).tidy()
+            Memories(user_places(self._context.paths.memory), self._context.clock).tidy()
         except (MemoryRefused, OSError) as error:  # another process is writing
             log.warning("memory.not_tidied", error=log.cause(error))
 
@@ -131,11 +127,7 @@ class MemoryWork:
 
     def _asking(self, session_id: int | None) -> "Requester | None":
         context = self._context
-        model = context.choice.model
-        if model is None or context.breaker.blocked():
-            return None
-        monitored = replace(context.choice, model=MonitoredModel(model, context.breaker))
-        return monitored.asking(context.store, context.clock, session_id)
+        return context.available_choice().asking(context.store, context.clock, session_id)
 
 
 @dataclass(slots=True)

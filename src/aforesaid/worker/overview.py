@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aforesaid import clock, switches, wiring
 from aforesaid.agents.connection import Connection
@@ -42,8 +42,7 @@ Json = dict[str, Any]
 ENOUGH_VECTORS = 0.9  # of the documents; the rest may be on its way
 LARGEST_SETTINGS = 16 << 20
 START_SECONDS = 30  # as long as Claude Code waits for an MCP server
-UNTRIED = "{} was not run, because a repository may have named it"
-SLOW = "{} takes more than {} s to start"
+SLOW = "try again when the machine is less busy, or start the client with MCP_TIMEOUT=60000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +54,8 @@ class Finding:
     detail: str
     fix: str = ""
 
-
-class Problem(NamedTuple):
-    what: str
-    fix: str
-
     def __str__(self) -> str:
-        return f"{self.what[:1].upper()}{self.what[1:]}. Fix: {self.fix}"
+        return f"{self.detail[:1].upper()}{self.detail[1:]}. Fix: {self.fix}"
 
 
 def check_hooks(env: Mapping[str, str], here: Path) -> Iterator[Finding]:
@@ -93,25 +87,38 @@ def _check_connection(
             yield Finding("fault", "hooks", lacking, fix)
         lines = {line for event in commands.values() for line in event}
         for place in {place for line in lines if (place := connection.paths_in_command(line))}:
-            yield _check_hook(file, place, scope, fix)
+            yield _check_hook(file, place, scope)
     if connection.is_plugin_enabled(env):
         yield Finding("ok", "hooks", f"the {connection.title} plugin is enabled")
 
 
-def _check_hook(file: Path, place: tuple[str, ...], scope: str, fix: str) -> Finding:
+def _check_hook(file: Path, place: tuple[str, ...], scope: str) -> Finding:
     script = Path(place[0], "capture.sh")
     if not script.is_file():
-        return Finding("fault", "hooks", f"{script} is gone, so {file} captures nothing", fix)
+        gone = f"{script} is gone, so {file} captures nothing"
+        return Finding("fault", "hooks", gone, f"aforesaid install --scope {scope}")
     if len(place) == 1:
         return Finding("ok", "hooks", f"installed in {file}")
-    python = Path(place[1])
+    return check_python("hooks", file, scope, Path(place[1]), "aforesaid")
+
+
+def check_python(
+    what: str, file: Path, scope: str, python: Path, module: str, *, slow: str = "ok"
+) -> Finding:
+    """Whether the interpreter in a settings file can run our module. `slow`: the level of one that takes
+    longer than an agent waits."""
+    fix, fine = f"aforesaid install --scope {scope}", f"installed in {file}"
     if not os.access(python, os.X_OK):
-        return Finding("fault", "hooks", f"{python} cannot be run", fix)
-    if scope != "user" and not is_known_python(python):
-        return Finding("ok", "hooks", f"installed in {file}; {UNTRIED.format(python)}")
-    if can_import(python, "aforesaid") is False:
-        return Finding("fault", "hooks", f"{python} does not have aforesaid", fix)
-    return Finding("ok", "hooks", f"installed in {file}")
+        return Finding("fault", what, f"{python} cannot be run", fix)
+    if scope == "project" and not _is_known_python(python):
+        not_run = f"{python} was not run, because a repository may have named it"
+        return Finding("ok", what, f"{fine}; {not_run}")
+    starts = _can_import(python, module)
+    if starts is None:
+        return Finding(slow, what, f"{python} takes more than {START_SECONDS} s to start", SLOW)
+    if not starts:
+        return Finding("fault", what, f"{python} cannot import {module}", fix)
+    return Finding("ok", what, fine)
 
 
 def read_settings(file: Path) -> str | None:
@@ -120,14 +127,14 @@ def read_settings(file: Path) -> str | None:
     return None if data is None else data.decode("utf-8-sig")
 
 
-def is_known_python(python: Path) -> bool:
+def _is_known_python(python: Path) -> bool:
     """A repository can bring settings, too. Of the programs that they name, only our own interpreters are
     run: the one that runs this, and the one that ran the worker last."""
     last = read_regular(Paths.of(os.environ).python_file, LARGEST_SETTINGS) or b""
     return str(python) in (sys.executable, os.fsdecode(last.strip()))
 
 
-def can_import(python: Path, module: str) -> bool | None:
+def _can_import(python: Path, module: str) -> bool | None:
     """Returns None if it takes longer than a client waits: that is no proof that it fails."""
     if sys.flags.isolated and str(python) == sys.executable and module == "aforesaid":
         return True  # it runs this
@@ -147,15 +154,16 @@ def index_health(settings: Settings, store: Store) -> IndexHealth:
     return store.index.health(encoder.name if encoder else None)
 
 
-def encoder_problem(settings: Settings) -> Problem | None:
+def encoder_problem(settings: Settings) -> Finding | None:
     missing = wiring.encoder_problem(settings)
     if missing is None:
         return None
     what, _, fix = missing.partition(". ")
-    return Problem(f"search by meaning is off: {what[:1].lower()}{what[1:]}", fix.rstrip("."))
+    off = f"search by meaning is off: {what[:1].lower()}{what[1:]}"
+    return Finding("fault", "search", off, fix.rstrip("."))
 
 
-def missing_vectors(index: IndexHealth, worker: Mapping[str, Any] | None) -> Problem | None:
+def missing_vectors(index: IndexHealth, worker: Mapping[str, Any] | None) -> Finding | None:
     """Most documents have no vector, and nobody is about to make them. `worker`: its status; one that was
     started with another encoder makes vectors of that."""
     busy = index.waiting or (worker is not None and not worker.get("idle", True))
@@ -164,7 +172,8 @@ def missing_vectors(index: IndexHealth, worker: Mapping[str, Any] | None) -> Pro
     held = f"{index.vectors:,} of {count(index.documents, 'document')} have a vector"
     other = worker is not None and worker.get("index", {}).get("encoder") != index.encoder
     fix = "aforesaid worker restart" if other else "aforesaid rebuild"
-    return Problem(f"search by meaning finds little: {held} by {index.encoder}", fix)
+    little = f"search by meaning finds little: {held} by {index.encoder}"
+    return Finding("warning", "search", little, fix)
 
 
 def backup_line(home: Home) -> str:
@@ -267,7 +276,7 @@ def collect(
         or (None if health else lost_database(home))
         or encoder_problem(home.settings)
         or (missing_vectors(index, worker) if index else None)
-        or next((f"{f.detail}. Fix: {f.fix}" for f in hooks if f.level == "fault"), None)
+        or next((each for each in hooks if each.level == "fault"), None)
     )
     recovery_log.mark_seen(paths)
     found["problem"] = str(fault) if fault else None

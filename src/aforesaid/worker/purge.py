@@ -31,7 +31,8 @@ from aforesaid.memory.folders import (
     find_project_folder,
     is_memory_file,
 )
-from aforesaid.model.observations import cited_events, cited_observations
+from aforesaid.model.names import EVENT, OBSERVATION
+from aforesaid.model.observations import cited
 from aforesaid.model.purge import ERASED, Changing, Erasure, Matching, Needle, Reach, Rows, read
 from aforesaid.paths import Paths, walk
 from aforesaid.privacy import payloads
@@ -42,7 +43,7 @@ from aforesaid.worker.database import BackupStopped
 from aforesaid.worker.hook_answers import HookAnswers
 from aforesaid.worker.maintenance import sweep_session_files
 from aforesaid.worker.memory import MemoryWork
-from aforesaid.worker.spool import entries
+from aforesaid.worker.spool import contains, entries
 
 Json = dict[str, Any]
 SPOOL_SECONDS, PAUSE = 60.0, 0.05
@@ -52,7 +53,6 @@ STOPPED = "The erasure stopped ({}; see `aforesaid worker logs`)."
 UNREADABLE = (
     "An erasure was not finished; its order cannot be read. Erase it again with `aforesaid purge`."
 )
-PART, OVERLAP = 16 * 1024 * 1024, 1024 * 1024  # bytes; a longer text is not searched for
 HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
 
 
@@ -131,8 +131,8 @@ class Filter:
             name in plan.names
             or self._matches(name.replace("-", " "))
             or any(path == each or path.startswith(f"{each}/") for each in plan.places)
-            or bool(head and cited_observations(head[0]) & {*plan.observations})
-            or bool(head and cited_events(head[0]) & {*plan.events})
+            or bool(head and cited(OBSERVATION, head[0]) & {*plan.observations})
+            or bool(head and cited(EVENT, head[0]) & {*plan.events})
             or (is_text and self._matches(text))
         )
 
@@ -378,7 +378,7 @@ def find_files(paths: Paths, matching: Matching, before: int) -> Iterator[Path]:
     for path in chain([paths.health_note], _below(paths.spool)):
         with suppress(OSError):
             late = path.stat().st_mtime_ns // 1_000_000 > before and path != paths.health_note
-            if not late and _holds(path, matching):
+            if not late and contains(path, matching):
                 yield path
 
 
@@ -389,17 +389,6 @@ def purge_files(paths: Paths, store: Store, kept: Filter | Needle, before: int) 
             store.events.drop_quarantine(path.name)
         path.unlink(missing_ok=True)
     log.rewrite(paths.log_file, kept.changed)
-
-
-def _holds(path: Path, matching: Matching) -> bool:
-    """Searches in overlapping parts, as a file may have gigabytes."""
-    part = b""
-    with path.open("rb") as file:
-        while following := file.read(PART):
-            part = part[-OVERLAP:] + following
-            if matching(part.decode("utf-8", "surrogateescape")):
-                return True
-    return False
 
 
 def _below(folder: Path) -> Iterator[Path]:

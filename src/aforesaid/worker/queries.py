@@ -16,7 +16,7 @@ from aforesaid.english import count
 from aforesaid.errors import Misused, NotFound
 from aforesaid.freshness import CHANGED, GONE, UNCHANGED
 from aforesaid.memory.curation import memory_json
-from aforesaid.memory.ranking import RankedMemory, likely_matches, rank_memories
+from aforesaid.memory.ranking import MemoryRanker, RankedMemory, likely_matches
 from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
@@ -87,13 +87,7 @@ def answer_here(request: Json) -> Json:
 def search(reader: Reader, *, text: str, level: str, limit: int, **given: Any) -> Json:
     store, filters = reader.store, _filters(reader, **given)
     query = Query(text, filters, level, limit)
-    if option := query.in_vain:  # filters that can never match
-        raise Misused(
-            f"--level {level} finds {level}, and these have no {option}. "
-            f"Leave out --{option} or --level."
-        )
-    if filters.backwards:
-        raise Misused("--since is later than --until. Swap them, or leave one out.")
+    query.check()
     result = reader.searcher.search(query)
     memories = _matching_memories(reader, query)
     details = HitDetails(store, terms=query_terms(text))
@@ -145,7 +139,7 @@ def _matching_memories(reader: Reader, query: Query) -> list[RankedMemory]:
     elif reader.projects is not None:
         there = reader.projects.repository(root)
     memories = wiring.memories(home, root, clock.now, reader.env, repository=there).all().memories
-    return likely_matches(rank_memories(memories, query.text, wiring.encoder(home.settings)))
+    return likely_matches(MemoryRanker(wiring.encoder(home.settings)).near(memories, query.text))
 
 
 def _memory(found: RankedMemory) -> Json:

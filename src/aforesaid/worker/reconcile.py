@@ -9,13 +9,12 @@ a kill costs a second look and nothing else.
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aforesaid import log
-from aforesaid.agents.base import Agent
 from aforesaid.clock import DAY, MINUTE, SECOND
 from aforesaid.errors import StoreError
 from aforesaid.model.events import (
@@ -72,7 +71,7 @@ class Reconciler:
     def session(self, agent: str, ref: str) -> Healed:
         """Adds what its transcript has since the last time, while the worker goes on."""
         file, total = self._file(agent, ref), NOTHING
-        for part in self.file(self.context.agents[agent], file) if file else ():
+        for part in self.file(file) if file else ():
             total = Healed(total.added + part.added, total.turns + part.turns)
             if not self.context.go_on():
                 break
@@ -102,21 +101,21 @@ class Reconciler:
             for file in agent.transcripts(self.context.env):
                 if file.modified < looked - COARSE:
                     break
-                if self._is_ours(agent, file):
-                    yield from self.file(agent, file)
+                if self._is_ours(file):
+                    yield from self.file(file)
                 yield NOTHING
             events.set_transcript_mark(agent.name, LOOK, str(began), began)
 
-    def _is_ours(self, agent: Agent, file: TranscriptFile) -> bool:
+    def _is_ours(self, file: TranscriptFile) -> bool:
         store = self.context.store
-        if store.sessions.find(agent.name, file.session) is not None:
+        if store.sessions.find(file.agent, file.session) is not None:
             return True
         if self.replay_since is not None and file.modified >= self.replay_since:
             return True  # hooks were at work then, wherever it was
         project = self.context.projects.find(file.cwd) if file.cwd else None
         return project is not None and file.modified >= store.projects.known_since(project)
 
-    def file(self, agent: Agent, file: TranscriptFile) -> Iterator[Healed]:
+    def file(self, file: TranscriptFile) -> Iterator[Healed]:
         """One transcript, in transactions of bounded size. Whatever is wrong with it stops no other."""
         # A file that was silent for a day is read once more: what was open in it is over then.
         state = file.size, file.modified, self.context.clock() - file.modified > DAY
@@ -125,7 +124,7 @@ class Reconciler:
         if self.context.pauses.is_off(file.cwd):
             return
         try:
-            whole = yield from self._parts(agent, file)
+            whole = yield from self._parts(file)
         except StoreError:
             raise  # a lock or a full disk: it is read again when that is over
         except Exception as error:
@@ -136,16 +135,16 @@ class Reconciler:
         if whole:
             self._read[file.path] = state
 
-    def _parts(self, agent: Agent, file: TranscriptFile) -> Generator[Healed, None, bool]:
+    def _parts(self, file: TranscriptFile) -> Generator[Healed, None, bool]:
         """Returns whether nothing was too recent to be taken."""
         store, clock = self.context.store, self.context.clock
-        session = store.sessions.find(agent.name, file.session)
+        session = store.sessions.find(file.agent, file.session)
         project_id = session.project_id if session else self.context.projects.of(file.cwd)
         last_at = session.last_event_at if session else None
         part: list[TranscriptEvent] = []
         size = 0
         whole, held = True, False
-        for told in self._read_events(agent, file, last_at):
+        for told in self._read_events(file, last_at):
             wait = told.capture.at + YOUNG - clock()
             if self.importing and 0 < wait <= YOUNG:  # an import takes all that there is
                 time.sleep(wait / SECOND)
@@ -156,21 +155,21 @@ class Reconciler:
             begins = isinstance(told.event.what, PromptSubmitted)
             enough = len(part) >= (ENOUGH_EVENTS if begins else MOST_EVENTS) or size >= MOST_BYTES
             if part and enough:
-                yield self._keep(agent, file, project_id, part, hold=True)
+                yield self._keep(file, project_id, part, hold=True)
                 part, size, held = [], 0, True
             part.append(told)
             size += len(told.capture.body)
         if part:
-            yield self._keep(agent, file, project_id, part, hold=self.importing)
+            yield self._keep(file, project_id, part, hold=self.importing)
         if held and not self.importing:
-            store.jobs.release_held(agent.name, file.session, clock())
+            store.jobs.release_held(file.agent, file.session, clock())
         return whole
 
-    def _read_events(
-        self, agent: Agent, file: TranscriptFile, last_at: int | None
-    ) -> Iterator[TranscriptEvent]:
+    def _read_events(self, file: TranscriptFile, last_at: int | None) -> Iterator[TranscriptEvent]:
         """Without secrets, parsed again: then a key is that of the hook's event. A file that was copied is as
         new as its copy, so an import goes by its last entry: what is open in it is over after a day."""
+
+        agent = self.context.agents[file.agent]
 
         def redact(told: TranscriptEvent) -> TranscriptEvent:
             capture = redacted_capture(self.context.redactor, told.capture)
@@ -180,7 +179,7 @@ class Reconciler:
             assert isinstance(event, Event)  # as it was before, with other words in it
             return replace(told, capture=capture, event=event)
 
-        mark = self.context.store.events.transcript_mark(agent.name, file.session)
+        mark = self.context.store.events.transcript_mark(file.agent, file.session)
         for told in agent.read_transcript(file, mark, lambda _: self._faulty.add(file.path)):
             mark, last_at = told.mark, told.capture.at
             yield redact(told)
@@ -188,15 +187,9 @@ class Reconciler:
             yield from map(redact, agent.read_transcript(replace(file, modified=0), mark))
 
     def _keep(
-        self,
-        agent: Agent,
-        file: TranscriptFile,
-        project_id: int,
-        part: list[TranscriptEvent],
-        *,
-        hold: bool,
+        self, file: TranscriptFile, project_id: int, part: list[TranscriptEvent], *, hold: bool
     ) -> Healed:
-        session, events = (agent.name, file.session), self.context.store.events
+        session, events = (file.agent, file.session), self.context.store.events
         arrivals = []
         for told in part:
             if not self.context.pauses.covered(session, project_id, told.capture.at):
@@ -229,40 +222,29 @@ class Reconciler:
                 log.action("heal.no_transcript", session=ref, error=log.cause(error))
             return None
         modified = status.st_mtime_ns // 1_000_000
-        return TranscriptFile(path, ref, session.project_dir, status.st_size, modified)
+        return TranscriptFile(agent, path, ref, session.project_dir, status.st_size, modified)
 
 
-class Selected(NamedTuple):
-    """A transcript, and the agent that wrote it."""
-
-    agent: str
-    file: TranscriptFile
-
-
-def as_order(selected: Iterable[Selected]) -> Json:
-    return {"files": [asdict(one.file) | {"agent": one.agent} for one in selected]}
-
-
-def import_session(reconciler: Reconciler, selected: Selected) -> Iterator[Healed]:
+def import_session(reconciler: Reconciler, file: TranscriptFile) -> Iterator[Healed]:
     """All of a session, and its end if it was silent for long. Then its jobs may begin."""
-    context, file = reconciler.context, selected.file
-    yield from reconciler.file(context.agents[selected.agent], file)
+    context = reconciler.context
+    yield from reconciler.file(file)
     reconciler.interrupt_stale()
-    context.store.jobs.release_held(selected.agent, file.session, context.clock())
+    context.store.jobs.release_held(file.agent, file.session, context.clock())
 
 
 @dataclass(slots=True)
 class _Import:
     """Transcripts that a command has selected. `place`: how many are done; `faulty`: paths."""
 
-    selected: list[Selected]
+    files: list[TranscriptFile]
     place: int = 0
     events: int = 0
     faulty: list[str] = field(default_factory=list)
 
     @property
     def over(self) -> bool:
-        return self.place == len(self.selected)
+        return self.place == len(self.files)
 
 
 class TranscriptThread(Loop):
@@ -319,15 +301,14 @@ class TranscriptThread(Loop):
 
     def begin_import(self, request: Json) -> Json:
         """`files`: what to import. The name to ask with; who asks for the same again gets the same."""
-        selected = [Selected(f.pop("agent"), TranscriptFile(**f)) for f in request["files"]]
-        paths = [each.file.path for each in selected]
+        files = [TranscriptFile(**each) for each in request["files"]]
         with self._lock:
             for name, each in self._imports.items():
-                if not each.over and [one.file.path for one in each.selected] == paths:
+                if not each.over and [f.path for f in each.files] == [f.path for f in files]:
                     return {"name": name}
             name = os.urandom(8).hex()
-            self._imports[name] = _Import(selected)
-        log.action("backfill.began", sessions=len(selected))
+            self._imports[name] = _Import(files)
+        log.action("backfill.began", sessions=len(files))
         self._wake.set()
         return {"name": name}
 
@@ -336,7 +317,7 @@ class TranscriptThread(Loop):
         found = self._imports.get(request["name"])
         if found is None:
             return {"lost": True}
-        sizes = [each.file.size for each in found.selected]
+        sizes = [file.size for file in found.files]
         done = {"done": sum(sizes[: found.place]), "total": sum(sizes), "over": found.over}
         return done | {"events": found.events, "faulty": found.faulty}
 
@@ -344,7 +325,7 @@ class TranscriptThread(Loop):
         """How many sessions of those that were asked for are done, while some are not."""
         if not (waiting := self._waiting_imports()):
             return None
-        sessions = sum(len(each.selected) for each in waiting)
+        sessions = sum(len(each.files) for each in waiting)
         return {"done": sum(each.place for each in waiting), "sessions": sessions}
 
     def idle(self) -> bool:
@@ -403,19 +384,19 @@ class TranscriptThread(Loop):
         end = time.monotonic() + STEP_SECONDS
         for each in self._waiting_imports():
             while not each.over:
-                selected = each.selected[each.place]
-                for part in import_session(self._importer, selected):
+                file = each.files[each.place]
+                for part in import_session(self._importer, file):
                     self._report(part.added)
                     each.events += part.added
                     self._yield()
                     if not self.context.go_on():
                         return
-                if self._importer.is_faulty(selected.file):
-                    each.faulty.append(selected.file.path)
+                if self._importer.is_faulty(file):
+                    each.faulty.append(file.path)
                 each.place += 1
                 if time.monotonic() >= end:
                     return
-            log.action("backfill.ended", sessions=len(each.selected), faulty=len(each.faulty))
+            log.action("backfill.ended", sessions=len(each.files), faulty=len(each.faulty))
 
     def _yield(self) -> None:
         """To other threads, and to captures until they are stored."""

@@ -10,8 +10,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,32 +43,25 @@ class Answer:
     done: Callable[[bool], None] = nothing
 
 
-Parts = Generator[bytes, None, None]  # of an answer that takes long
-Handler = Callable[[bytes], bytes | Answer | Parts]
+Handler = Callable[[bytes], bytes | Answer]
 
 
 def ask(paths: Paths, request: bytes, *, seconds: float = SECONDS) -> bytes:
     """Sends a request and returns the answer. Raises WorkerError."""
-    with _send_request(paths, request, seconds) as link:
-        answer = b"".join(iter(lambda: link.recv(1 << 16), b""))
-    if not answer:
-        raise WorkerError("The worker could not answer. See `aforesaid worker logs`.")
-    return answer
-
-
-@contextmanager
-def _send_request(paths: Paths, request: bytes, seconds: float) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         link.settimeout(seconds)
         try:
             _connect(link, paths.socket)
             link.sendall(request)
             link.shutdown(socket.SHUT_WR)
-            yield link
+            answer = b"".join(iter(lambda: link.recv(1 << 16), b""))
         except TimeoutError:
             raise WorkerHung from None
         except OSError:
             raise WorkerDown from None
+    if not answer:
+        raise WorkerError("The worker could not answer. See `aforesaid worker logs`.")
+    return answer
 
 
 def order(paths: Paths, verb: str, seconds: float = SECONDS, /, **values: object) -> dict[str, Any]:
@@ -78,18 +71,6 @@ def order(paths: Paths, verb: str, seconds: float = SECONDS, /, **values: object
     assert isinstance(answer, dict)
     raise_reported(answer)
     return answer
-
-
-def order_in_parts(
-    paths: Paths, verb: str, seconds: float, /, **values: object
-) -> Iterator[dict[str, Any]]:
-    """The same for a command that reports its progress. A worker that ends cuts the answer off."""
-    start(paths)
-    request = f"{verb} {json.dumps(values)}".encode()
-    with _send_request(paths, request, seconds) as link, link.makefile("rb") as lines:
-        for line in lines:
-            if line.endswith(b"\n"):
-                yield json.loads(line)
 
 
 def status(paths: Paths) -> dict[str, Any]:
@@ -239,12 +220,7 @@ class Listener:
                 log.warning("answer.failed", error=log.cause(error))
 
 
-def _send(connection: socket.socket, answer: bytes | Answer | Parts) -> None:
-    if isinstance(answer, Generator):
-        with closing(answer):
-            for part in answer:
-                connection.sendall(part)
-        return
+def _send(connection: socket.socket, answer: bytes | Answer) -> None:
     answer = Answer(answer) if isinstance(answer, bytes) else answer
     try:
         # An asker that has gone on has closed its end: then this fails, however small the text is.

@@ -77,6 +77,7 @@ class Service(Loop):
         self._wake, self._longest_wait = context.wake_ingest, SAFETY_SECONDS
         settings, paths = context.settings, context.paths
         self._started_at, self._next_maintenance = context.clock(), 0.0
+        self._tidying_due = True
         self._threads: list[threading.Thread] = []
         self._briefs = threading.Lock()  # jobs and drafts prepare them
         self._clock_offset = self._measure_clock()
@@ -120,8 +121,7 @@ class Service(Loop):
             context,
             holder=lease_name(),
             lease=lease_milliseconds(settings.number("worker.lease_seconds"), context.choice.model),
-            on_summary=self.answers.write_session_memory,
-            extractor=lambda: self.memories.extractor,
+            service=self,
         )
         self._jobs, self._drafts = JobsLoop(self, runner), DraftsLoop(self, runner)
         loops = (self._jobs, self._drafts, self.transcripts, self.indexing, self.backups)
@@ -134,7 +134,6 @@ class Service(Loop):
             "query": as_json(self._query),
             "stop": self._stop_on_request,
             "web": as_json(self.web.open),
-            "import": self.commands.run_import,
             **{name: as_json(command) for name, command in self.commands.all().items()},
         }
 
@@ -156,6 +155,7 @@ class Service(Loop):
             self.stop()
             self.web.close()
             self.purger.wait()
+            self.commands.imports.wait()
             for thread in threads:
                 thread.join()
             if watch:
@@ -272,6 +272,8 @@ class Service(Loop):
             return
         self._housekeeper.run()
         self._next_maintenance = time.monotonic() + MAINTENANCE_SECONDS
+        self._tidying_due = True
+        self._wake_jobs()
         self.transcripts.look()
         self.backups.wake()
 
@@ -341,9 +343,12 @@ class Service(Loop):
 
     def after_jobs(self) -> None:
         """While no job runs."""
-        self.memories.run_periodic()
+        self.memories.dream_if_due()
         self.prepare_briefs()
-        self._housekeeper.age_out()
+        if self._tidying_due:
+            self._tidying_due = False
+            self.memories.tidy()
+            self._housekeeper.age_out()
 
     def _answer(self, request: bytes) -> Answer:
         self.note_activity()

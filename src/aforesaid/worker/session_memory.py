@@ -3,7 +3,7 @@ their session."""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aforesaid import log
@@ -101,8 +101,7 @@ class SessionMemories:
         agent = self.agents[session.agent]
         for number in range(session.prompts, -1, -1):
             for row in reversed(self.store.events.for_prompt(session.id, number)):
-                event = agent.parse(replace(row.capture, project_dir=session.project_dir))
-                if event is not None and not isinstance(event, events.Unreadable):
+                if event := agent.parse_stored(row, session.project_dir):
                     yield event
 
 

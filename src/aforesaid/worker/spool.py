@@ -8,12 +8,12 @@ A payload of up to 2 MB is kept as it is, without attachments; a larger one is c
 import heapq
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from aforesaid.model.events import Capture, Unreadable, parse_capture
 from aforesaid.paths import write_private
@@ -30,7 +30,7 @@ LARGE = 256 * 1024  # bytes; to redact more can take a second
 MOST_LARGE = 1_000  # per page
 TOOL_HOOK = b"save"
 WHOLE = 512 * 1024  # bytes of an unreadable file that are kept
-PIECE, EDGE = 4 * 1024 * 1024, 64 * 1024
+PART, OVERLAP = 4 * 1024 * 1024, 1024 * 1024  # bytes; what is longer is not searched for
 
 
 class Entry(NamedTuple):
@@ -164,18 +164,17 @@ def set_aside(redactor: Redactor, path: Path, target: Path) -> None:
 def has_private(path: Path) -> bool:
     """Whether a tag stands in the part of a file that is read. Of a payload that is shortened, the tags may
     be what is left out, so this must be known before."""
+    return contains(path, private.has_tag, MOST_READ)
+
+
+def contains(path: Path, matching: Callable[[str], bool], most: int | None = None) -> bool:
+    """Whether something in the file, or in its first `most` bytes, matches. Searches in overlapping parts: a
+    file may have gigabytes."""
+    part, read = b"", 0
     with path.open("rb") as file:
-        return any(private.has_tag(piece.decode("utf-8", "replace")) for piece in _pieces(file))
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Of the first `MOST_READ` bytes; cut at the end of a word if there is one near the end of a piece."""
-    left, read = b"", 0
-    while read < MOST_READ and (data := file.read(PIECE)):
-        read += len(data)
-        data = left + data
-        at = max(data.rfind(mark, len(data) - EDGE) for mark in (b"\n", b" ", b'"', b"\\n"))
-        left, data = (data[at:], data[:at]) if at > 0 else (b"", data)
-        yield data
-    if left:
-        yield left
+        while (most is None or read < most) and (following := file.read(PART)):
+            read += len(following)
+            part = part[-OVERLAP:] + following
+            if matching(part.decode("utf-8", "surrogateescape")):
+                return True
+    return False

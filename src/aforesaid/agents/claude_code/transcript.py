@@ -177,7 +177,7 @@ def files(env: Mapping[str, str]) -> Iterator[TranscriptFile]:
             continue
         except OSError as error:
             why = error.strerror or type(error).__name__
-            yield TranscriptFile(name, Path(name).stem, "", size, modified // 1_000_000, why)
+            yield TranscriptFile(AGENT, name, Path(name).stem, "", size, modified // 1_000_000, why)
 
 
 def folder(env: Mapping[str, str]) -> Path:
@@ -200,7 +200,7 @@ def describe(path: str) -> TranscriptFile:
             break
     fault = NO_TRANSCRIPT if read and passed_over == read else ""
     modified = status.st_mtime_ns // 1_000_000
-    return TranscriptFile(path, session, cwd, status.st_size, modified, fault)
+    return TranscriptFile(AGENT, path, session, cwd, status.st_size, modified, fault)
 
 
 def read(

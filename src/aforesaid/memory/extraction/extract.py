@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from aforesaid import freshness, repository
 from aforesaid.clock import Clock
@@ -45,19 +46,12 @@ ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]+://\S+")
 FILE_NAME = re.compile(r"[\w@.+/-]{2,200}")
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    description: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """Names of memories; and what was not written, with the reason."""
+class Applied(NamedTuple):
+    """Names of memories; and why the rest was not written."""
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 def apply_statements(
@@ -70,19 +64,19 @@ def apply_statements(
 ) -> Applied:
     """`evidence`: identifies the turn, such as `event 345`. `clock`: when it was said; what is known from
     later is not corrected. `root`: the project's directory, for the files that a memory names. `made`: adds
-    what else is known of each, such as a pin."""
+    what else is known of each, such as a pin. Raises Edited if a file is edited meanwhile."""
     # Corrections find their memory first.
     order = sorted(found, key=lambda each: not (each.correction or each.updates))
     if not order:
         return Applied()
-    with memories.change("remembered", forgiving=True) as change:
+    with memories.change("remembered") as change:
         work = _Application(change, memories, clock(), root, tuple(evidence), made)
         for each in order:
             work.take(each)
         old = [old if old == new else f"{old} (now {new})" for new, old in work.replaced.items()]
         done = (("remembered", work.added), ("corrected", old))
         change.reason = "; ".join(f"{w}: {', '.join(n)}" for w, n in done if n) or "remembered"
-    return work.result()
+    return Applied(tuple(work.added), tuple(work.replaced), tuple(work.skipped))
 
 
 class _Application:
@@ -105,8 +99,7 @@ class _Application:
         self.taken = {fold_name(name) for folder in memories.places.all for name in folder.names()}
         self.added: list[str] = []
         self.replaced: dict[str, str] = {}  # by the corrected name, the old one
-        self.paths: dict[str, tuple[Path, ...]] = {}
-        self.skipped: list[Skipped] = []
+        self.skipped: list[str] = []
 
     def take(self, new: Statement) -> None:
         name = make_name(new.description)
@@ -125,18 +118,7 @@ class _Application:
         except MemoryRefused as error:  # edited in this moment, or a forbidden name
             why = str(error)
         if why:
-            self.skipped.append(Skipped(new.description, why))
-
-    def result(self) -> Applied:
-        """Without the files that somebody edited while they were written."""
-        by_hand = set(self.change.kept_by_hand)
-        edited = {name for name, paths in self.paths.items() if by_hand & set(paths)}
-        skipped = [Skipped(name, f"{name} is just being edited") for name in sorted(edited)]
-        added, updated = (
-            tuple(name for name in names if name not in edited)
-            for names in (self.added, self.replaced)
-        )
-        return Applied(added, updated, (*self.skipped, *skipped))
+            self.skipped.append(why)
 
     def _find_target(self, memory: Memory, new: Statement) -> tuple[StoredMemory, Memory] | None:
         """The memory that is corrected, and its new version. An agent's note corrects none of the user's: the
@@ -180,7 +162,6 @@ class _Application:
             self.change.retire(former.name, "corrected", name, old.checksum)
             self._write(memory, None)
             self.known.remove(old)
-        self.paths[name] = (*self.paths[name], old.path)
         self.replaced[name] = former.name
         return None
 
@@ -210,7 +191,6 @@ class _Application:
         stored = self.change.write(memory, old.checksum if old else None)
         self.known = [*(each for each in self.known if each is not old), stored]
         self.taken.add(fold_name(memory.name))
-        self.paths[memory.name] = (stored.path,)
 
 
 def _is_told_by(memory: Memory, new: Memory, said: str) -> bool:
@@ -362,7 +342,7 @@ def _save(memories: Memories, wanted: RememberRequest, directory: str) -> Rememb
         with memories.change(f"confirmed: {stored.memory.name}") as change:
             pinned = change.write(replace(stored.memory, pinned=True), stored.checksum)
         return Remembered(pinned, known=True)
-    raise MemoryRefused(f"It was not kept: {', '.join(each.why for each in done.skipped)}.")
+    raise MemoryRefused(f"It was not kept: {', '.join(done.skipped)}.")
 
 
 def _write_named(

@@ -32,8 +32,6 @@ from aforesaid.text import one_line, words
 
 MIN_POINTS = 2
 MIN_WORDS = 3
-LONG = 30  # words of a sentence, which has many cues by chance
-MANY = 4  # sentences of a message
 MAX_LINE, MAX_BODY = 200, 2_000
 MAX_SENTENCE, MAX_STATEMENTS = 500, 8  # characters of a sentence; statements of one message
 NAME_WORDS = 8
@@ -46,7 +44,7 @@ HARD = re.compile(
     rf"{PATH.pattern}|\d|\w_\w|[a-z][A-Z]|\b[A-Z]{{2,}}\b|#\w|(?<=[a-z] )[A-Z][a-z]+"
     rf"|[A-Za-z]{{2,}} ?(?={_WIDE})|(?<={_WIDE}) ?[A-Za-z]{{2,}}"
 )
-MEANT = ("contrast", "reason", "status", "consequence", "place")
+MEANT = ("contrast", "status", "consequence", "place")
 DENIED = re.compile(r"\bnot (?:an? |the )?[\"“`](?P<term>[^\"”`]+)[\"”`]")
 
 
@@ -64,17 +62,12 @@ class Reading:
         return self.why is None and self.points >= MIN_POINTS
 
 
-def read(
-    sentence: str, *, alone: bool = True, spec: bool = False, crowded: bool = False
-) -> Reading:
+def read(sentence: str, *, alone: bool = True, spec: bool = False) -> Reading:
     """`alone`: the message has no task beside it, which an order could be about. `spec`: it asks for
-    something to be built, so that the rest are requirements. `crowded`: it is one of many sentences, most of
-    which describe the task."""
+    something to be built, so that the rest are requirements."""
     text = normalize(sentence)
     thinks = CUES["thinks"].match(text)
     text = text[thinks.end() :] if thinks else text
-    if begins("step", text):
-        return Reading(why="a step of the task")
     corrects = begins("corrects", text)
     text = _bare(CUES["tag"].sub("", text) if corrects else text)
     polite = CUES["polite"].match(text)
@@ -97,10 +90,7 @@ def read(
         if has("unsure", text[start : text.index(clause) + len(clause)]):
             return Reading(why="not decided")
         found = _weigh(Clause(clause, text[start:], plain, alone=alone, corrects=corrects))
-        less = bool(thinks) + 2 * (spec and not re.match(r"we\b|i\b|this ", clause))
-        less += 2 * (builds and start > 0)
-        if not has("standing", text[start:]):
-            less += crowded + (len(text.split()) > LONG)
+        less = bool(thinks) + 2 * spec + 2 * builds
         best = max(best, replace(found, points=found.points - less), key=lambda each: each.points)
         if best.lasts:
             break
@@ -117,8 +107,7 @@ def passing(text: str) -> str | None:
 def is_task(text: str) -> bool:
     """Of a sentence in normal form: a question, or an order for this turn alone."""
     bare = _bare(text)
-    order = begins("order", bare) and not begins("none_of", bare) and not has("standing", text)
-    return order or has("question", text)
+    return has("question", text) or (begins("order", bare) and not has("standing", text))
 
 
 def is_tool(name: str) -> bool:
@@ -147,9 +136,8 @@ def _without_tasks(text: str) -> str:
     if has("question", text):
         return text
     clauses = [clause for _, clause in _clauses(text)]
-    rest = [each for each in clauses if not is_task(each) or has("forbids", each)]
-    told = 0 < len(rest) < len(clauses) and any(begins("told", each) for each in rest)
-    return ", ".join(rest) if told else text
+    rest = [each for each in clauses if not is_task(each)]
+    return ", ".join(rest) if any(begins("told", each) for each in rest) else text
 
 
 class Clause:
@@ -177,7 +165,7 @@ def _weigh(clause: Clause) -> Reading:
     text, rest, points = clause.text, clause.rest, clause.points
     if has("pointless", text) or (clause.deictic and not clause.corrects):
         return Reading()
-    if begins("wanted", text) and not has("standing", rest):
+    if begins("wanted", text):
         return Reading()
     if begins("self", text) or has("opinion", text):
         of_project = has("prefers", text) and (clause.in_project or clause.project_tool)
@@ -186,14 +174,13 @@ def _weigh(clause: Clause) -> Reading:
         if begins("builds", text):
             return Reading()
         kind = USER if has("to_me", rest) else PROJECT
-        return Reading(kind, points - clause.hard + has("single", text))
+        return Reading(kind, points)
     if begins("of_one", text) and not begins("order", text):
         return Reading()
     if begins("practice", text) and (not clause.symptom or has("only", text)):
-        points += 1 + has("forbids", text) + has("changed", text) + has("consequence", rest)
-        return Reading(PROJECT, points)
+        return Reading(PROJECT, points + 1 + has("forbids", text) + has("consequence", rest))
     if begins("none_of", text) and not clause.symptom:
-        return Reading(FEEDBACK, points + 2 - (not clause.alone))
+        return Reading(FEEDBACK, points + 2)
     if begins("order", text):
         return _weigh_order(clause)
     return _weigh_statement(clause)
@@ -202,10 +189,7 @@ def _weigh(clause: Clause) -> Reading:
 def _weigh_order(clause: Clause) -> Reading:
     """Most orders are for this turn."""
     text, rest, points = clause.text, clause.rest, clause.points
-    standing = has("standing", text)
-    if has("hasty", text) or ", just " in rest or (clause.symptom and not text.isascii()):
-        return Reading()
-    if text.startswith("let's") and not has("standing", rest):
+    if has("hasty", text) or (clause.symptom and not text.isascii()):
         return Reading()
     embedded = CUES["embedded"].search(text)
     lead = text[: embedded.start()] if embedded else text
@@ -214,15 +198,13 @@ def _weigh_order(clause: Clause) -> Reading:
     found = CUES["order"].match(text)
     thing = text[found.end() :].lstrip() if found else ""
     points += clause.work - (not clause.alone) - (not begins("obliged", text))
-    points += begins("durative", text) + has("ground", rest) + has("firm", rest)
-    points += has("forbids", text) and not standing
+    points += begins("durative", text) + has("ground", rest)
+    points += has("forbids", text)
     points += begins("any_object", thing) and thing.split()[0] not in KINDS
-    if not (clause.work or has("to_me", text)):
-        points -= begins("the_object", thing) and not has("condition", rest)
-        points -= 2 * has("program", text)
-    points -= has("only", text) and "only" not in text[:12]
     to_me = has("to_me", rest)
-    points -= begins("momentary", text) and not (to_me or has("standing", rest))
+    if not (clause.work or to_me):
+        points -= begins("the_object", thing) + 2 * has("program", text)
+    points -= has("only", text) + (begins("momentary", text) and not to_me)
     if to_me:
         return Reading(FEEDBACK if clause.in_project else USER, points + 2)
     return Reading(FEEDBACK, points)
@@ -238,13 +220,13 @@ def _weigh_statement(clause: Clause) -> Reading:
     points += has("ours", text) or has("authority", text)
     # `the cache always …` tells what is seen, `the script must …` what is to be built.
     seen = begins("the_object", text) and has("standing", text)
-    meant = {cue for cue in MEANT if has(cue, rest)}
-    built = begins("required", text) and not meant - {"reason"}
-    if (built or (seen and not meant)) and not clause.work:
+    meant = any(has(cue, rest) for cue in MEANT)
+    if (begins("required", text) or seen) and not meant and not clause.work:
         return Reading()
     if has("norm", text):
-        points += (subject or text.startswith("we ")) + begins("universal", text)
-        points += has("actor", rest) + has("forbids", text) + has("status", rest)
+        ours = text.startswith("we ") and not clause.symptom
+        points += (subject or ours) + begins("universal", text)
+        points += has("actor", rest) + has("status", rest)
         return Reading(PROJECT if text.startswith("we ") else FEEDBACK, points)
     if clause.symptom:
         return Reading()
@@ -382,7 +364,6 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
     normal = [normalize(sentence) for sentence in own]
     tasks = [is_task(text) for text in normal]
     spec = begins("builds", _bare(normal[0]))
-    crowded = len(own) >= MANY
     answer = f" {' '.join(words(before))} "
     found: dict[str, Statement] = {}
     for number, text in enumerate(normal):
@@ -394,7 +375,7 @@ def statements(prompt: str, before: str = "", redactor: Redactor = RULES) -> lis
             continue
         alone = sum(tasks) == tasks[number]
         reading = Reading(guess_type(sentence), MIN_POINTS)
-        reading = reading if back else read(sentence, alone=alone, spec=spec, crowded=crowded)
+        reading = reading if back else read(sentence, alone=alone, spec=spec)
         made = make_statement(reading.type, sentence, "".join(own[number + 1 : number + 2]))
         if short := None if reading.why else read_short(sentence, before):
             found.setdefault(sentence, replace(made, type=PROJECT, correction=short, stands=False))

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aforesaid.providers.extract.commands import read_sections
 from aforesaid.providers.extract.passages import LONGEST, Passage, read_passages
 from aforesaid.similarity import WIDE, content_words, word_overlap
+from aforesaid.text import load_sections
 
 CLOSING, COMMIT, BETWEEN = "closing", "commit", "between"  # where a passage stands
 
@@ -20,7 +20,7 @@ CLOSING, COMMIT, BETWEEN = "closing", "commit", "between"  # where a passage sta
 def _load_cues() -> dict[str, re.Pattern[str]]:
     """The patterns of cues.txt by kind. Scripts without spaces have no word boundaries."""
     found = {}
-    for heading, lines in read_sections(Path(__file__).with_name("cues.txt")).items():
+    for heading, lines in load_sections(Path(__file__).with_name("cues.txt")).items():
         name, where = heading.split()
         rows = [line.partition(": ")[::2] for line in lines]
         found[name] = _compile(

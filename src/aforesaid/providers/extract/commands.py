@@ -39,19 +39,7 @@ def _digest(script: str) -> str:
     return sha256(script.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def read_sections(path: Path) -> dict[str, list[str]]:
-    """The lines of a text file by the heading in brackets above them, without comments."""
-    found: dict[str, list[str]] = {}
-    lines: list[str] = []
-    for line in path.read_text("utf-8").splitlines():
-        if heading := re.fullmatch(r"\[([^\]\\]+)\]", line):
-            lines = found[heading[1]] = []
-        elif line and not line.startswith("# "):
-            lines.append(line)
-    return found
-
-
-ROWS = read_sections(Path(__file__).with_name("commands.txt"))
+ROWS = text.load_sections(Path(__file__).with_name("commands.txt"))
 FILTERS, CHOOSY, SETTING_UP = (
     frozenset(" ".join(ROWS.pop(name)).split()) for name in ("filters", "choosy", "setting up")
 )

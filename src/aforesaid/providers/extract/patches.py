@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from aforesaid.model.events import FileChanged
-from aforesaid.providers.extract.commands import read_sections
+from aforesaid.text import load_sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Language:
 
 def _load_languages() -> dict[str, Language]:
     found: dict[str, Language] = {}
-    for heading, rows in read_sections(Path(__file__).with_name("languages.txt")).items():
+    for heading, rows in load_sections(Path(__file__).with_name("languages.txt")).items():
         _, *files = heading.split()
         language = Language(re.compile("\n".join(rows), re.VERBOSE), "flat" in files)
         found |= dict.fromkeys(files, language)

@@ -8,12 +8,12 @@ from typing import Literal
 
 from aforesaid import text
 from aforesaid.model.events import CommandRun, Failure
-from aforesaid.providers.extract.commands import CHECKS, Command, read_sections
+from aforesaid.providers.extract.commands import CHECKS, Command
 
 HEAD, TAIL = 3000, 6000
 LINE_LIMIT = 140
 
-PATTERNS = read_sections(Path(__file__).with_name("results.txt"))
+PATTERNS = text.load_sections(Path(__file__).with_name("results.txt"))
 ERROR, LATE, WEAK = (
     [re.compile(row, re.MULTILINE) for row in PATTERNS[name]] for name in ("error", "late", "weak")
 )

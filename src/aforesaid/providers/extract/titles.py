@@ -57,7 +57,7 @@ TAIL = re.compile(
 CLAUSES = re.compile(
     r"(?<=\w{3}[`)\w])(?:, (?:so|which|and)|;| – | — | so that | because | instead of )\s*"
 )
-LABEL_WORDS = 2
+LABEL_WORDS, LEAST_WORDS = 2, 3
 WHETHER = re.compile(
     r"\W*(?:(?:and|so|but|hm+) )?(?:can|could|should) (?:we|i)\b.*\?", re.IGNORECASE
 )
@@ -237,10 +237,15 @@ def cut_clause(words: str, limit: int) -> str:
     end = next((at for at in reversed(ends) if at > limit // 2), 0)
     if end:
         return words[:end].rstrip(" ,:;–—-") + "…"
-    kept = text.cut(words, limit).rstrip("…").split(" ")
-    while len(kept) > 3 and kept[-1].lower() in LOOSE_ENDS:
-        kept.pop()
-    return " ".join(kept) + "…"
+    return without_loose_end(text.cut(words, limit).rstrip("…").split(" ")) + "…"
+
+
+def without_loose_end(words: list[str]) -> str:
+    """Without the words at the end that lead to what was cut off."""
+    kept = len(words)
+    while kept > LEAST_WORDS and words[kept - 1].lower() in LOOSE_ENDS:
+        kept -= 1
+    return " ".join(words[:kept])
 
 
 def describe_failure(work: Work, check: Check) -> str:

@@ -13,7 +13,7 @@ GROUP BY f.path ORDER BY max(o.at) DESC LIMIT :limit;
 -- What changed the file, and what was found out by reading it. CROSS JOIN: the file's name is the narrowest way in,
 -- and the planner does not know that.
 -- name: speaking_of
-SELECT o.id FROM observation_files AS f CROSS JOIN visible_observations AS o ON o.id = f.observation_id
+SELECT o.* FROM observation_files AS f CROSS JOIN visible_observations AS o ON o.id = f.observation_id
 WHERE f.name = :name AND o.project_id = :project_id
   AND (f.path = :path OR f.path LIKE '%/' || :escaped ESCAPE '\')
   AND (f.role = 'modified' OR o.type IN ('decision', 'bugfix', 'discovery'))

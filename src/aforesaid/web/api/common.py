@@ -39,7 +39,6 @@ FILTERS = (
     SINCE,
     UNTIL,
 )
-REVERSED_PERIOD = "`since` is later than `until`. Swap them, or leave one out."
 
 SESSION = shape(
     "id:int ref:str agent:str project_id:int project:str title:str? subtitle:str? status:str "
@@ -169,6 +168,5 @@ def read_filters(
         since=since,
         until=until,
     )
-    if found.backwards:
-        raise ApiError(400, "bad_request", REVERSED_PERIOD, "since")
+    found.check()
     return found

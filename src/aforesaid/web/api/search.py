@@ -18,7 +18,7 @@ from aforesaid.text import tokens as count_tokens
 from aforesaid.web.api import common, memories
 from aforesaid.web.api.common import FILTERS, PROJECT, TITLE_LENGTH
 from aforesaid.web.backend import Backend, Json
-from aforesaid.web.endpoint import ApiError, endpoint, many, shape
+from aforesaid.web.endpoint import endpoint, many, shape
 
 MOST_VALUES = 20  # of one facet
 HIT = shape(
@@ -48,11 +48,7 @@ FACETS = ("project", "type", "concept", "file", "agent", "day")
 def search(backend: Backend, *, q: str, level: str, limit: int, **given: Any) -> Json:
     """Search by words, meaning, names and times."""
     query = Query(q, common.read_filters(backend, **given), level, limit)
-    if name := query.in_vain:  # it can never match
-        why = f"`{level}` have no {name}. Leave out `{name}` or `level`."
-        raise ApiError(400, "bad_request", why, name)
-    if query.filters.types and level in ("titles", "full"):
-        query = replace(query, filters=replace(query.filters, kinds=(OBSERVATION,)))
+    query.check()
     answer, documents = backend.searcher.explore(query)
     shown = HitDetails(backend.store, terms=query_terms(q))
     events = [each for each in answer.hits if each.kind == EVENT]

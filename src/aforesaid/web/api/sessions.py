@@ -14,7 +14,7 @@ from aforesaid.text import one_line
 from aforesaid.web.api import common
 from aforesaid.web.api.common import BEFORE, EVENT, OBSERVATION_ROW, PROJECT, SESSION, pick
 from aforesaid.web.backend import Backend, Json
-from aforesaid.web.endpoint import TREE, ApiError, endpoint, many, not_found, page_of, shape
+from aforesaid.web.endpoint import TREE, endpoint, many, not_found, page_of, shape
 from aforesaid.web.markdown import parse_line
 
 LARGEST_BODY = 64 * 1024  # bytes of a raw event that are sent
@@ -178,11 +178,11 @@ def timeline(
     common.find_project(backend, project)
     first, last = common.parse_period(backend, **period)
     first = backend.clock() - TIMELINE_DAYS * DAY if first is None else first
-    if last is not None and first >= last:
-        raise ApiError(400, "bad_request", common.REVERSED_PERIOD, "since")
+    filters = Filters(project, since=first, until=last)
+    filters.check()
     store, cursor = backend.store, common.parse_cursor(before, 2, "before")
     end = FAR_FUTURE if last is None else last
-    found = store.sessions.page(Filters(project, since=first, until=last), cursor, limit + 1)
+    found = store.sessions.page(filters, cursor, limit + 1)
     marks = store.sessions.marks((each.id for each in found[:limit]), first, end)
     names = common.project_names(backend)
     items = [

@@ -10,7 +10,6 @@ from aforesaid.web.api import common
 from aforesaid.web.backend import Backend, Json
 from aforesaid.web.endpoint import ApiError, endpoint, not_found, page_of, shape
 
-WHERE = "PUT /api/settings"
 KEY = Parameter("key", "Its name, such as brief.tokens.", required=True, most=100)
 VALUE = Parameter(
     "value",
@@ -40,10 +39,9 @@ def change_setting(backend: Backend, *, key: str, value: Any) -> Json:
     """Change a setting. It takes effect at once or, if `restart` is true, when the worker restarts."""
     row = _find(key)
     try:
-        configuring.set_value(key, value, WHERE)
+        configuring.set_value(key, value)
     except ConfigError as error:
-        why = str(error).removeprefix(f"{WHERE}: ")
-        raise ApiError(400, "bad_setting", why, "value") from None
+        raise ApiError(400, "bad_setting", str(error), "value") from None
     return _setting_json(backend, row, _load())
 
 
