@@ -1,1 +1,1 @@
-"""Who turns a turn into observations: a module each; `wiring.provider` chooses one, and `settings.toml` lists their names."""
+"""Who turns a turn into observations. `wiring.provider` chooses one, `settings.toml` lists their names."""
