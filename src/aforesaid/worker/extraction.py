@@ -13,6 +13,7 @@ from aforesaid.memory.changes import Memories
 from aforesaid.memory.extraction import by_model, extract
 from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.memory.extraction.sentences import own_sentences
+from aforesaid.memory.replies import Unusable
 from aforesaid.model import events
 from aforesaid.model.jobs import DRAFT, MAX_TRIES, Job
 from aforesaid.model.memories import AGENT, LONGEST_SAID, Message
@@ -83,11 +84,11 @@ class Extractor:
         if not isinstance(answer, StoredReply):
             return () if isinstance(answer, Refused) else answer
         read = by_model.parse_extraction(answer.text, dialogue, memories.redactor)
-        if isinstance(read, by_model.Extraction):
-            return read.statements
-        asking.unusable(answer)
-        log.warning("memory.unreadable_reply", why=read.why)
-        return ()
+        if isinstance(read, Unusable):
+            asking.unusable(answer)
+            log.warning("memory.unreadable_reply", why=read.why)
+            return ()
+        return tuple(each for each in read if isinstance(each, Statement))
 
     def _apply(
         self,
