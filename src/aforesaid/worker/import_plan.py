@@ -99,14 +99,7 @@ def plan(
         gained = gain(before, before | tallies(scratch, chosen))
         style = choice.style or Style(home.settings.text("synthesis.verbosity"))
         budget = home.settings.number("synthesis.request_tokens")
-        estimated = estimate(
-            scratch,
-            AGENTS,
-            jobs,
-            style,
-            budget,
-            rules=choice.without_model() if choice.model is None else None,
-        )
+        estimated = estimate(scratch, AGENTS, jobs, style, budget, choice.without_model())
         return Plan(gained, faulty, estimated)
 
 
