@@ -48,6 +48,9 @@ class MemoryInjection:
     at: int = 0
 
 
+Injected = Injection | MemoryInjection
+
+
 MATCH_START, MATCH_END = names.MATCH_START, names.MATCH_END
 OBSERVATION, SUMMARY, PROMPT = names.OBSERVATION, names.SUMMARY, names.PROMPT
 SESSION, EVENT = names.SESSION, names.EVENT
