@@ -103,8 +103,8 @@ def _asked(
     if isinstance(read, Unusable):
         asked.unreadable += 1
         return ()
-    outcome.dropped += read.dropped
-    return read.statements
+    outcome.dropped += [each for each in read if isinstance(each, Dropped)]
+    return [each for each in read if isinstance(each, Statement)]
 
 
 def _judge(outcome: Outcome, after: dict[str, Memory]) -> None:

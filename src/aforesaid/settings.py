@@ -222,6 +222,6 @@ def build_redactor(
         mark=marking.keyed_by(paths.redaction_key),
         values=own_rules.find_secrets(env, settings.names("privacy.keep_variables")),
         own=own_rules.compiled(settings.names("privacy.patterns")),
-        guarded=files.Guarded.of(settings.names("privacy.paths")),
+        guarded=files.Guarded(settings.names("privacy.paths")),
         on_found=on_found,
     )

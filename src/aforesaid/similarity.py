@@ -69,8 +69,8 @@ def parse_statement(text: str) -> Statement:
         if low in STOP_WORDS or low in DENIALS:
             continue
         order.append(canonical_stem(low))
-        if _is_exact_token(token):
-            exact |= {order[-1]}
+        if _is_hard(token, begins=True):
+            exact.add(order[-1])
     strong = frozenset(order) - COMMON_STEMS
     return Statement(text, tuple(order), strong, frozenset(exact))
 
@@ -128,12 +128,6 @@ def _tokens(text: str) -> list[str]:
     return found
 
 
-def _is_exact_token(token: str) -> bool:
-    """Numbers, paths, `snake_case`, `camelCase` and ABBREVIATIONS."""
-    named = any(c in "._/" for c in token) or any(map(str.isupper, token[1:]))
-    return named or any(map(str.isdigit, token)) or token.lower() in NUMBER_NAMES
-
-
 SYNONYM_STEMS = {
     stem(word): stem(first)
     for first, *others in map(str.split, LISTS["synonyms"])
@@ -154,10 +148,6 @@ POSSESSIVE = re.compile(r"['’]s\b")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_NAMES)})\b")
 CLAUSE = re.compile(rf"{CLAUSE_END.pattern}|,\s+|\s+(?=(?:and|but|instead)\s)|\s[–—-]\s|:\s")
-TURNS = dict.fromkeys(words("may can could might optionally sometimes"), "may") | {
-    "only": "only", "except": "except", "unless": "except", "if": "if", "when": "if", "until": "until",
-    "instead": "over", "rather": "over", "over": "over",
-}  # fmt: skip
 FILLERS = frozenset(map(canonical_stem, load_list("fillers")))
 WEAK = FILLERS | COMMON_STEMS
 SUBJECT = 0.6  # word overlap of sentences about the same subject
@@ -280,9 +270,10 @@ CLAIM_TOKEN = re.compile(
 CLOCK = re.compile(r"\A0(?=\d:)")  # `09:30`
 MEASURE = re.compile(r"(\d+(?:\.\d+)?)([a-zA-Z]{1,3})")  # `5MB`
 COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W_]+)+")  # `end-to-end`, `UTF-8`
-TURNED = {word: turn for word, turn in TURNS.items() if turn != "if"} | {
-    "solely": "only", "exclusively": "only", "alone": "only", "before": "before", "than": "over",
-    "least": "least", "most": "most",
+TURNED = dict.fromkeys(words("may can could might optionally sometimes"), "may") | {
+    "only": "only", "solely": "only", "exclusively": "only", "alone": "only", "except": "except",
+    "unless": "except", "until": "until", "instead": "over", "rather": "over", "over": "over", "than": "over",
+    "before": "before", "least": "least", "most": "most",
 }  # fmt: skip
 AUXILIARIES, DETERMINERS = load_list("auxiliaries"), load_list("determiners")
 PREPOSITIONS, CONJUNCTIONS = load_list("prepositions"), load_list("conjunctions")

@@ -19,7 +19,7 @@ from aforesaid.model.observations import Author
 from aforesaid.paths import Paths
 from aforesaid.repository import Repository, identify
 from aforesaid.settings import Settings
-from aforesaid.store.store import ScratchStore, Store
+from aforesaid.store.store import Store
 
 if TYPE_CHECKING:
     from aforesaid.backups.repository import BackupRepository
@@ -127,9 +127,17 @@ def _owning_repository(paths: Paths, directory: str) -> Repository:
         return repository
 
 
-def open_scratch(folder: Path) -> ScratchStore:
-    """In a folder that its caller throws away."""
-    return ScratchStore(folder / "aforesaid.db")
+def open_scratch(paths: Paths, folder: Path) -> Store:
+    """A copy of the store in a folder that its caller throws away: nothing waits for the disk."""
+    from aforesaid.store import files
+
+    path = folder / paths.database.name
+    if paths.database.exists():
+        files.copy(paths.database, path)
+    store = Store(path, writer=True, checked=True)
+    assert store.database.writer is not None
+    store.database.writer.execute("PRAGMA synchronous = OFF")
+    return store
 
 
 @dataclass(frozen=True, slots=True)

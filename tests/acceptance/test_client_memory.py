@@ -10,16 +10,16 @@ import pytest
 
 from aforesaid import clock, wiring
 from aforesaid.memory.claude_memory import (
-    client_directory_path,
     client_folder,
     client_loaded_names,
     share_memories,
 )
-from aforesaid.memory.ranking import confident_matches, rank_memories
+from aforesaid.memory.ranking import MemoryRanker, confident_matches
 from aforesaid.model.memories import OF_CLIENT, OF_USER, Memory, StoredMemory
 from aforesaid.worker import rpc
 from tests.acceptance.product import MEMORY, Installation, last_request
 from tests.support.client import Client, git_repo, until
+from tests.support.client_directory import client_directory_path
 from tests.support.scripted_api import Call, ScriptedApi, Text
 
 pytestmark = pytest.mark.client
@@ -128,7 +128,7 @@ def test_theirs_is_found_by_recall_and_a_session_leaves_it_as_it_was(
 
     assert contents(place) == before
     (first, *_) = confident_matches(
-        rank_memories(found.list().memories, "How do I start the pump in the cellar?")
+        MemoryRanker().near(found.list().memories, "How do I start the pump in the cellar?")
     )
     assert (first.memory.memory.name, first.memory.scope) == ("pump", OF_CLIENT)
 

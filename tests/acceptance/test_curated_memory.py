@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from aforesaid import clock, wiring
-from aforesaid.memory.claude_memory import client_directory_path
 from aforesaid.model.memories import Memory
 from aforesaid.worker.memory import LEAD
 from tests.acceptance.product import MEMORY, Installation, last_request
+from tests.support.client_directory import client_directory_path
 from tests.support.scripted_api import Call, ScriptedApi, Text
 from tests.support.scripted_memory import asked, scripted
 from tests.support.scripted_models import Hang, ScriptedOpenAi, Status, Step

@@ -190,9 +190,8 @@ def test_a_dry_run_shows_exactly_what_the_run_does(memories: Memories, project: 
     assert done.entry is not None
     assert replace(done, entry=None) == shown
     after = contents(memories)
-    assert all(before[path] == text.encode() for path, text in shown.before.items())
-    for path, text in shown.after.items():
-        assert after.get(path) == (None if text is None else text.encode())
+    for path, versions in shown.files.items():
+        assert versions == (before.get(path), after.get(path))
     assert "-The API listens on port 8080." in shown.diff
     lines = "\n".join(shown.lines)
     assert "api-port" in [name for one in shown.operations for name in one.names]

@@ -226,7 +226,7 @@ def test_a_change_sees_itself(memories: Memories) -> None:
         assert memories.all().memories == ()
         change.write(replace(TABS, body="Third."), second.checksum)
         change.write(AUTH)
-        change.erase("auth-rewrite")
+        change.put(memories.places.project.file("auth-rewrite"), None)
     assert names(memories) == ["prefers-tabs"]
     assert memories.history.log()[0].paths == ("user/prefers-tabs.md",)
 
@@ -381,7 +381,7 @@ def test_a_link_that_leads_out_is_neither_read_nor_written(
     assert memories.get("out") is None
     steps: Steps = (
         lambda change: change.write(replace(TABS, name="out")),
-        lambda change: change.erase("out"),
+        lambda change: change.put(memories.places.user.file("out"), None),
     )
     for step in steps:
         with pytest.raises(Edited), memories.change("through the link") as change:
@@ -439,32 +439,15 @@ def test_of_two_that_had_the_name_the_last_one_comes_back(
         with memories.change("back") as change:
             assert change.restore("prefers-tabs").memory.body == body
         with memories.change("for good") as change:
-            change.erase("prefers-tabs")
+            change.put(memories.places.user.file("prefers-tabs"), None)
     assert memories.retired().memories == ()
-
-
-def test_what_is_retired_within_a_change_can_be_restored_in_it(memories: Memories) -> None:
-    write(memories, TABS)
-    with memories.change("to and fro") as change:
-        change.retire("prefers-tabs", "no")
-        change.restore("prefers-tabs")
-    assert names(memories) == ["prefers-tabs"]
 
 
 def test_what_is_not_there_is_not_found(memories: Memories) -> None:
     write(memories, TABS)
-    for step in ("retire", "restore", "erase"):
+    for step in ("retire", "restore"):
         with pytest.raises(NotFound), memories.change("nothing") as change:
             getattr(change, step)(*(("nothing", "why") if step == "retire" else ("nothing",)))
-
-
-def test_a_retired_memory_can_be_erased(memories: Memories) -> None:
-    write(memories, TABS)
-    with memories.change("away") as change:
-        change.retire("prefers-tabs", "old")
-    with memories.change("for good") as change:
-        change.erase("prefers-tabs")
-    assert memories.retired().memories == ()
 
 
 def test_the_teams_folder_is_read_and_written_only_on_request(
@@ -485,7 +468,7 @@ def test_the_teams_folder_is_read_and_written_only_on_request(
     with pytest.raises(NotFound), memories.change("away") as change:
         change.retire("prefers-tabs", "old")
     with memories.change("away") as change:
-        change.erase("prefers-tabs", scope="team")
+        change.put(stored.path, None)
     assert not stored.path.exists()
 
 
@@ -510,7 +493,7 @@ def test_an_index_that_a_person_wrote_for_the_team_stays(
     index.write_bytes(theirs)
     for name in ("auth-rewrite", "prefers-tabs"):
         with memories.change("away") as change:
-            change.erase(name, scope="team")
+            change.put(index.with_name(f"{name}.md"), None)
     assert index.read_bytes() == theirs
 
 
@@ -526,7 +509,7 @@ def test_the_teams_index_is_written_anew_as_long_as_it_is_one(
     assert is_generated_index(index.read_bytes())
     assert "3 more memories" in index.read_text()
     with memories.change("another") as change:
-        change.erase("m7", scope="team")
+        change.put(index.with_name("m7.md"), None)
     assert "m7.md" not in index.read_text()
     assert memories.all().broken == ()
 

@@ -144,7 +144,10 @@ def test_undo_brings_back_an_erased_or_retired_file(memories: Memories, step: st
     write(memories, TABS, AUTH)
     before = {path: path.read_bytes() for path in memories.places.root.rglob("*.md")}
     with memories.change(step) as change:
-        change.erase("prefers-tabs") if step == "erase" else change.retire("prefers-tabs", "old")
+        if step == "erase":
+            change.put(tabs_file(memories), None)
+        else:
+            change.retire("prefers-tabs", "old")
     assert memories.get("prefers-tabs") is None
     undo_change(memories)
     assert {path: path.read_bytes() for path in memories.places.root.rglob("*.md")} == before

@@ -14,13 +14,13 @@ import pytest
 
 from aforesaid import clock, wiring
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.claude_memory import client_directory_path
 from aforesaid.memory.dream.run import MIN_SESSIONS, last_dream_at, record_dream
 from aforesaid.memory.history import KEPT_ENTRIES
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
 from aforesaid.worker import rpc
 from aforesaid.worker.memory import LEAD
+from tests.support.client_directory import client_directory_path
 from tests.support.product import aforesaid, fire, settled, until
 from tests.support.scripted_memory import asked, scripted
 from tests.support.scripted_models import Hang, ScriptedOpenAi

@@ -70,7 +70,9 @@ def everything(change: Change) -> None:
         change.write(replace(old.memory, type=kind, body=f"{old.memory.body}\nMore."), old.checksum)
     change.retire("c", "no longer", replaced_by="new")
     change.restore("f")
-    change.erase("e")
+    gone = change.get("e")
+    assert gone is not None
+    change.put(gone.path, None)
 
 
 def state(home: Path) -> dict[str, bytes]:

@@ -9,11 +9,12 @@ import pytest
 
 from aforesaid import wiring
 from aforesaid.memory import claude_memory
-from aforesaid.memory.claude_memory import client_directory_path, client_slug
+from aforesaid.memory.claude_memory import client_slug
 from aforesaid.memory.folders import Folder
 from aforesaid.model.memories import OF_PROJECT, OF_USER, Memory, StoredMemory
 from aforesaid.paths import Paths
 from tests.support.client import git_repo
+from tests.support.client_directory import client_directory_path
 from tests.support.stub_model import FakeClock
 from tests.support.tables import loop_over
 

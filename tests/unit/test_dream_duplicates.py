@@ -168,7 +168,7 @@ def test_what_must_not_be_mixed_goes_only_if_it_says_nothing_more_and_gives_noth
         plan = Plan({each.name: stored(each) for each in listed})
         merge_duplicates(plan)
         assert plan.standing == {kept.name: kept}
-        assert plan.gone["x"].replaced_by == kept.name
+        assert plan.gone["x"].into == kept.name
     plan = Plan({each.name: stored(each) for each in (kept, more)})
     merge_duplicates(plan)
     assert not plan.operations

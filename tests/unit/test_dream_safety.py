@@ -86,7 +86,7 @@ def test_a_merge_that_keeps_everything_is_carried_out() -> None:
     assert (kept.body, kept.description) == (BOTH, "The API: port, start, key")
     assert kept.evidence == (*STEPS.evidence, *PORT.evidence)
     assert kept.replaces == ("port",)
-    assert plan.gone["port"].replaced_by == "steps"
+    assert plan.gone["port"].into == "steps"
     assert plan.successor("port") == "steps"
 
 
@@ -251,7 +251,7 @@ def test_the_users_word_wins_over_what_an_agent_noted_however_new_and_evidenced(
 def test_among_what_agents_noted_the_newer_wins() -> None:
     before = memory("before", OLD.body, 1, 1, extra={BY: AGENT})
     plan = judged(planned(before, NOTED), retire("before", "it moved", "noted"))
-    assert plan.gone["before"].replaced_by == "noted"
+    assert plan.gone["before"].into == "noted"
     assert "newer" in refusal(planned(before, NOTED), retire("noted", "no", "before"))
 
 
@@ -279,7 +279,7 @@ def test_what_is_retired_must_be_said_elsewhere_or_be_given_up_with_a_reason() -
     silent = retire("port", "old", None, (DroppedFact("something else", "old"),))
     assert "does not say so" in refusal(planned(PORT), silent)
     said = retire("port", "old", None, (DroppedFact(PORT.body, "host4 is gone"),))
-    assert judged(planned(PORT), said).gone["port"].replaced_by is None
+    assert judged(planned(PORT), said).gone["port"].into is None
 
 
 def test_memories_of_all_projects_and_of_one_are_not_mixed() -> None:

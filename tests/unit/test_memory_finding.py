@@ -15,7 +15,6 @@ from aforesaid.memory.ranking import (
     MAX_MATCHES,
     MemoryRanker,
     confident_matches,
-    rank_memories,
     stem_terms,
 )
 from aforesaid.model.memories import OF_PROJECT, Memory, StoredMemory
@@ -165,15 +164,15 @@ def test_at_most_five_are_sure() -> None:
 
 
 def test_all_are_ranked_and_the_order_is_stable() -> None:
-    assert rank_memories([], "anything") == []
-    found = rank_memories(POOL, "nothing of the kind")
+    assert MemoryRanker().near([], "anything") == []
+    found = MemoryRanker().near(POOL, "nothing of the kind")
     assert sorted(each.memory.path for each in found) == sorted(each.path for each in POOL)
-    assert found == rank_memories(tuple(reversed(POOL)), "nothing of the kind")
+    assert found == MemoryRanker().near(tuple(reversed(POOL)), "nothing of the kind")
 
 
 def test_a_broken_encoder_is_none() -> None:
     text = "we go on with the auth rewrite"
-    assert rank_memories(POOL, text, Broken()) == rank_memories(POOL, text, None)
+    assert MemoryRanker(Broken()).near(POOL, text) == MemoryRanker().near(POOL, text)
 
 
 def test_a_memory_that_was_changed_is_read_anew(finder: MemoryRanker) -> None:
@@ -210,7 +209,7 @@ def test_several_threads_may_ask(finder: MemoryRanker) -> None:
 @given(st.text(), st.lists(st.text(max_size=200), min_size=1, max_size=4))
 def test_no_text_makes_it_raise(text: str, bodies: list[str]) -> None:
     pool = [stored(f"m{n}", "user", body, body) for n, body in enumerate(bodies)]
-    assert len(rank_memories(pool, text)) == len(pool)
+    assert len(MemoryRanker().near(pool, text)) == len(pool)
 
 
 def test_a_long_text_is_not_near_by_its_length(finder: MemoryRanker) -> None:

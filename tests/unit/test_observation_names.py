@@ -1,11 +1,7 @@
 """Types of observations as others spell them, and citations."""
 
-from aforesaid.model.observations import (
-    cite_event,
-    cite_observation,
-    cited_observations,
-    known_type,
-)
+from aforesaid.model.names import EVENT, OBSERVATION
+from aforesaid.model.observations import cite, cited, known_type
 from tests.support.tables import loop_over
 
 
@@ -27,6 +23,7 @@ def test_a_type_is_known_however_it_is_spelt(said: str, kind: str) -> None:
 
 
 def test_what_was_written_is_what_is_found() -> None:
-    said = f"evidence: [{cite_observation(12)}, {cite_event(7)}, {cite_observation(120)}]"
-    assert cited_observations(said) == {12, 120}
-    assert not cited_observations("an observation of 12 birds, observations 3")
+    said = f"evidence: [{cite(OBSERVATION, 12)}, {cite(EVENT, 7)}, {cite(OBSERVATION, 120)}]"
+    assert cited(OBSERVATION, said) == {12, 120}
+    assert cited(EVENT, said) == {7}
+    assert not cited(OBSERVATION, "an observation of 12 birds, observations 3")

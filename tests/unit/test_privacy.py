@@ -242,7 +242,7 @@ def test_a_value_that_tells_nothing_is_no_secret(value: str) -> None:
     ],
 )
 def test_files_are_guarded_by_their_names(path: str, holds: bool) -> None:
-    assert Guarded.of(["config/prod.yml"]).holds(path) is holds
+    assert Guarded(("config/prod.yml",)).holds(path) is holds
 
 
 def test_of_a_guarded_file_only_the_path_is_kept() -> None:

@@ -54,7 +54,7 @@ def _open_editor(text: str, otherwise: str) -> str | None:
 
 def write_form(number: int, fields: Fields) -> str:
     about = HELP.format(number=number, types=", ".join(TYPES))
-    head = dump_front_matter({key: fields[key] or "" for key in KEYS}, texts=KEYS)
+    head = dump_front_matter({key: fields[key] or "" for key in KEYS})
     return f"---\n{about}{head}---\n{fields['narrative'] or ''}\n"
 
 

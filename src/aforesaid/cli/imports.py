@@ -220,7 +220,7 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
     costs = _costs(home, choice, plan)
     added, estimate = plan.gain.all, plan.estimate
     value: Json = {"dry_run": True} | _gain_json(plan.gain, selection, plan.faulty)
-    value["observations"] = {n: getattr(estimate, n) for n in ("low", "high", "basis")}
+    value["observations"] = {n: getattr(estimate, n) for n in ("low", "high")}
     value["needs"] = {n: getattr(estimate, n) for n in ("requests", "sent", "received")}
     if out.print_if_json(value | {"costs": costs}):
         return
@@ -229,7 +229,7 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
         out.say(
             f"To be processed: {count(added.turns, 'turn')}, in {count(added.parts, 'part')} to observe and "
             f"{count(added.summaries, 'summary')}.\n"
-            f"Observations to expect: {estimate.low:,} to {estimate.high:,} ({estimate.basis}).\n"
+            f"Observations to expect: {estimate.low:,} to {estimate.high:,}.\n"
             f"With a model, about {count(estimate.requests, 'request')}: {estimate.sent:,} tokens sent "
             f"and {estimate.received:,} received."
         )

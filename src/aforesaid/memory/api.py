@@ -20,7 +20,6 @@ from aforesaid.memory.dream import run as dream
 from aforesaid.memory.dream.run import DreamResult
 from aforesaid.memory.extraction import extract
 from aforesaid.memory.extraction.by_model import (
-    Extraction,
     build_extraction_request,
     may_teach,
     parse_extraction,
@@ -29,6 +28,7 @@ from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.memory.files import read_or_none, write_file
 from aforesaid.memory.folders import Listing, find_places, render_index
 from aforesaid.memory.ranking import MemoryRanker, RankedMemory
+from aforesaid.memory.replies import Unusable
 from aforesaid.memory.tool import MemoryTool
 from aforesaid.model.memories import Broken, Message, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable, Usage
@@ -237,7 +237,7 @@ class Memory:
         both = {_memory_key(each): each for each in (*chosen.memories, *(late or ()))}
         return [each for each in both.values() if each in fresh]
 
-    def _ask_for_statements(self, dialogue: tuple[Message, ...]) -> tuple[Statement, ...]:
+    def _ask_for_statements(self, dialogue: tuple[Message, ...]) -> Sequence[Statement]:
         """From the model, if there is one and something was said that may last."""
         if self._model is None or not may_teach(dialogue):
             return ()
@@ -246,7 +246,7 @@ class Memory:
         if not isinstance(answer, Reply):
             return ()
         read = parse_extraction(answer.text, dialogue, self._memories.redactor)
-        return read.statements if isinstance(read, Extraction) else ()
+        return () if isinstance(read, Unusable) else [e for e in read if isinstance(e, Statement)]
 
     def _closed_gate(self) -> str | None:
         """Checks the cheap gates first: memories are counted only if all others are open."""

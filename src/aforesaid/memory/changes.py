@@ -154,16 +154,16 @@ class Change:
         return path
 
     def restore(self, name: str) -> StoredMemory:
-        """Puts a retired memory back. Of several with that name, the one that was retired last; if none had
-        it, the one whose file has that name now."""
-        found: list[StoredMemory] = []
+        """Puts a retired memory back: of several that had that name, or whose file has it now, the one that
+        was retired last."""
+        matching: list[StoredMemory] = []
         for folder in self._places.retired:
-            staged = {path.stem for path in self._after if path.parent == folder.path}
-            for each in {*folder.names(), *staged}:
+            for each in folder.names():
                 with suppress(MemoryRefused):  # not a regular file, or not a valid name
-                    found += filter(None, [self._find(each, (folder,))[1]])
-        matching = [each for each in found if original_name(each) == name]
-        if not (matching := matching or [each for each in found if each.memory.name == name]):
+                    stored = self._find(each, (folder,))[1]
+                    if stored and name in (stored.memory.name, original_name(stored)):
+                        matching.append(stored)
+        if not matching:
             raise NotFound(
                 f"No memory called {name!r} was retired. See `aforesaid memory list --retired`."
             )
@@ -183,14 +183,6 @@ class Change:
         data = render_checked(memory, path)
         self._after[path], self._after[retired.path] = data, None
         return StoredMemory(memory, home.scope, path, checksum(data), self._clock())
-
-    def erase(self, name: str, scope: str | None = None) -> None:
-        """Deletes the file, also of a retired memory; the history still has it."""
-        places = self._folders(scope) if scope else (*self._places.own, *self._places.retired)
-        folder, _ = self._find(name, places)
-        if folder is None:
-            raise _not_found_error(name)
-        self._after[folder.file(name)] = None
 
     def put(self, path: Path, data: bytes | None) -> None:
         """Writes these bytes to a memory or a plain file; None deletes it."""
@@ -359,7 +351,7 @@ class Memories:
 
     def tidy(self) -> None:
         """Prunes the history, if there is something to prune."""
-        if self.history.is_untidy(self.clock()):
+        if self.history.outdated(self.clock()):
             with files.write_lock(self.places.root):
                 self.history.prune(self.clock())
                 log.action("memory.tidied")
@@ -517,7 +509,7 @@ def _redacted_fields(redactor: Redactor, memory: Memory) -> dict[str, Any]:
     return {
         "description": redactor.text(memory.description),
         "body": redactor.text(memory.body),
-        "evidence": redactor.texts(memory.evidence),
+        "evidence": tuple(map(redactor.text, memory.evidence)),
         "extra": payloads.value(redactor, dict(memory.extra)),
     }
 

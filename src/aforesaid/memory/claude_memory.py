@@ -21,7 +21,7 @@ from aforesaid.ids import digest
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.files import read_or_none, remove_file, write_file
 from aforesaid.memory.folders import Folder, Listing, render_index
-from aforesaid.memory.format import INDEX_FILE, SUFFIX, TEXT_KEYS, dump_front_matter, normalize
+from aforesaid.memory.format import INDEX_FILE, SUFFIX, dump_front_matter, normalize
 from aforesaid.model.memories import OF_CLIENT, OF_PROJECT, OF_USER, Memory, StoredMemory
 from aforesaid.paths import read_regular
 
@@ -49,8 +49,8 @@ class ClientFolder(Folder):
 
 def client_folder(directory: str, env: Env, setting: str) -> Folder | None:
     """None if the client's memories are not to be read, or it keeps none."""
-    found = client_directory_path(directory, env) if setting != OFF_SETTING else None
-    return ClientFolder(found, OF_CLIENT, writable=False) if found else None
+    found = find_client_directory(directory, env) if setting != OFF_SETTING else None
+    return ClientFolder(found.path, OF_CLIENT, writable=False) if found else None
 
 
 def sync_shared(setting: str, memories: Memories, directory: str, env: Env) -> None:
@@ -152,7 +152,7 @@ def render_shared(memory: Memory) -> bytes:
     """In the client's format, with the mark."""
     tidy = normalize(memory)
     head = {"name": tidy.name, "description": tidy.description, "metadata": {"type": tidy.type}}
-    block = f"---\n{dump_front_matter(head, texts=TEXT_KEYS)}"
+    block = f"---\n{dump_front_matter(head)}"
     body = f"---\n\n{tidy.body}\n"
     mark = f"  aforesaid: v{digest((block + body).encode())}\n"
     return f"{block}{mark}{body}".encode()
@@ -208,13 +208,8 @@ class ClientDirectory(NamedTuple):
     for_all: bool = False
 
 
-def client_directory_path(directory: str, env: Env) -> Path | None:
-    """It may not exist. None if the client's memory is turned off."""
-    found = find_client_directory(directory, env)
-    return found.path if found else None
-
-
 def find_client_directory(directory: str, env: Env) -> ClientDirectory | None:
+    """It may not exist. None if the client's memory is turned off."""
     here = Path(os.path.realpath(directory))
     home = env.get("HOME", "")
     config = Path(home, ".claude")

@@ -6,7 +6,7 @@ The caller notifies the worker afterwards: the brief lists memories.
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -19,6 +19,7 @@ from aforesaid.memory.folders import Listing
 from aforesaid.memory.format import (
     INDEX_FILE,
     SUFFIX,
+    TITLE_KEY,
     checksum,
     fold_name,
     original_name,
@@ -99,30 +100,14 @@ def save_memory(memories: Memories, memory: Memory, expected: str) -> None:
 
 
 def list_changes(memories: Memories, name: str) -> list[Entry]:
-    """Every change of one memory, newest first, also while it was retired or had another name."""
-    names = {name.removesuffix(SUFFIX)}
-    if gone := memories.retired().get(*names):
-        names.add(original_name(gone))
-    found: list[Entry] = []
-    left = memories.history.log(None, memories.folders)
-    while touching := [each for each in left if not names.isdisjoint(map(_stem, each.paths))]:
-        found += touching
-        left = left[left.index(touching[-1]) + 1 :]
-        names = _former_names(touching[-1], names)
-    return found
-
-
-def _former_names(first: Entry, names: set[str]) -> set[str]:
-    """Names of files with the same text that were removed in the same change: it was renamed."""
-
-    def body(data: bytes) -> str:
-        memory = parse_memory(data, Path("memory.md"))
-        return data.decode("utf-8", "replace") if isinstance(memory, Broken) else memory.body
-
-    files = first.files.items()
-    added = {body(after) for path, (_, after) in files if after and _stem(path) in names}
-    removed = {path: before for path, (before, after) in files if before and after is None}
-    return {_stem(path) for path, data in removed.items() if body(data) in added} - names
+    """Every change of one memory and of those that it replaces, newest first, also while it is retired."""
+    name = name.removesuffix(SUFFIX)
+    names = {name}
+    if stored := memories.get(name) or memories.retired().get(name):
+        title = str(stored.memory.extra.get(TITLE_KEY))  # its name before it was renamed by hand
+        names |= {original_name(stored), title, *stored.memory.replaces}
+    found = memories.history.log(None, memories.folders)
+    return [each for each in found if not names.isdisjoint(map(_stem, each.paths))]
 
 
 def _stem(path: str) -> str:

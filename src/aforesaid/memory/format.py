@@ -6,7 +6,7 @@ A file is Markdown with YAML front matter. Known keys become fields of `Memory`,
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -131,12 +131,11 @@ def parse_front_matter(block: str) -> dict[str, Any]:
     return found
 
 
-def dump_front_matter(values: Mapping[str, Any], texts: Collection[str] = ()) -> str:
-    """`texts`: keys whose values every program must read as texts."""
+def dump_front_matter(values: Mapping[str, Any]) -> str:
     return "".join(
         yaml.dump(
             to_plain({key: value}),
-            Dumper=_TextDumper if key in texts else _Dumper,
+            Dumper=_TextDumper if key in TEXT_KEYS else _Dumper,
             width=1 << 20,
             allow_unicode=True,
             default_flow_style=False,
@@ -203,6 +202,7 @@ def _parse_value(event: Event, events: Iterator[Event], depth: int) -> Any:
 
 MAX_FILE_BYTES = 256 * 1024
 INDEX_FILE, SUFFIX = "MEMORY.md", ".md"
+# Whose values every program must read as texts.
 TEXT_KEYS = ("name", "description", "evidence", "commit", "files", "replaces", "replaced_by")
 ALWAYS_WRITTEN = ("name", "description", "type")
 TITLE_KEY = "title"  # keeps a `name` that differs from the file's
@@ -232,7 +232,7 @@ def render_memory(memory: Memory) -> str:
     }
     head = {key: value for key, value in head.items() if value or key in ALWAYS_WRITTEN}
     body = f"\n{tidy.body}\n" if tidy.body else ""
-    return f"---\n{dump_front_matter(head | dict(tidy.extra), texts=TEXT_KEYS)}---\n{body}"
+    return f"---\n{dump_front_matter(head | dict(tidy.extra))}---\n{body}"
 
 
 def normalize(memory: Memory) -> Memory:
@@ -341,15 +341,9 @@ def _read_files(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((path, _read_line(each)) for path, each in value.items() if path)
 
 
-FLAGS = {
-    "": False,
-    "false": False,
-    "no": False,
-    "off": False,
-    "true": True,
-    "yes": True,
-    "on": True,
-}
+FLAGS = dict.fromkeys(("", "false", "no", "off"), False) | dict.fromkeys(
+    ("true", "yes", "on"), True
+)
 # Keys of the front matter that are fields of `Memory`, in the order of the file; how they are read, and the
 # form that is expected.
 LINE, LINES = (_read_line, "it on one line"), (_read_lines, "`- …` lines")

@@ -171,12 +171,9 @@ class History:
         self._write_known(self.known())
         return entry.id
 
-    def is_untidy(self, now: int) -> bool:
-        return bool(self._outdated(now))
-
     def prune(self, now: int) -> None:
         """Deletes outdated entries; safe to interrupt."""
-        for number in self._outdated(now):
+        for number in self.outdated(now):
             remove_file(self._folder / f"s{number}.json")
         remove_temporaries(self._folder)
 
@@ -224,7 +221,7 @@ class History:
         """Newest first, without damaged ones."""
         return filter(None, (self._load(f"s{number}.json") for number in self._numbers()))
 
-    def _outdated(self, now: int) -> list[int]:
+    def outdated(self, now: int) -> list[int]:
         """An entry that is the last one of a file is not."""
         numbers, newer, found = self._numbers(), set[str](), []
         if len(numbers) <= KEPT_ENTRIES:

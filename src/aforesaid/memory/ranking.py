@@ -47,10 +47,6 @@ QUESTION = re.compile(
 )
 
 
-def is_question(prompt: str) -> bool:
-    return QUESTION.match(prompt) is not None
-
-
 MAX_TERMS = 48
 # The line of the vocabulary at which words begin, by frequency; before it are marks and letters.
 FIRST_WORD = 1_996
@@ -227,8 +223,8 @@ class MemoryRanker:
         enough = THRESHOLD if self._vectors.has_words else THRESHOLD_TEXT_VECTORS
         compared = 0 if known_meaning is None else max(0, len(memories) - 1)
         needed = THRESHOLD_WORDS + (enough - THRESHOLD_WORDS) * min(1.0, compared / MANY)
-        question, recalls = is_question(text), RECALL_REQUEST.search(text) is not None
-        codes = not question and CODE_REQUEST.search(text) is not None
+        question, recalls = QUESTION.match(text) is not None, RECALL_REQUEST.search(text)
+        codes = not question and CODE_REQUEST.search(text)
         near = []
         for each, own, distance, lead in zip(
             memories, shared, meaning, _leads(shared, meaning), strict=True
@@ -260,13 +256,6 @@ class MemoryRanker:
         if len(self._collections) > MAX_COLLECTIONS:
             del self._collections[next(iter(self._collections))]
         return found
-
-
-def rank_memories(
-    memories: Sequence[StoredMemory], text: str, encoder: Encoder | None = None
-) -> list[RankedMemory]:
-    """For a single question."""
-    return MemoryRanker(encoder).near(memories, text)
 
 
 def confident_matches(found: Sequence[RankedMemory]) -> list[RankedMemory]:

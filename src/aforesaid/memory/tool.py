@@ -287,8 +287,11 @@ class _Files:
             kind = stored.memory.type
             if (kind == USER) != new.of_user:
                 kind = USER if new.of_user else PROJECT
-            self._change.erase(stored.memory.name, scope=stored.scope)
-            self._change.write(replace(stored.memory, name=new.memory, type=kind))
+            self._change.put(stored.path, None)
+            replaces = (*stored.memory.replaces, stored.memory.name)
+            self._change.write(
+                replace(stored.memory, name=new.memory, type=kind, replaces=replaces)
+            )
             return
         if stored:
             self._get_unpinned(old)

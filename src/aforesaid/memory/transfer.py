@@ -99,17 +99,10 @@ class MemoryImport:
             else:
                 reasons.append(_refusal_message(record.name, project, data))
         result = MemoryImportResult(refused=len(reasons), reasons=tuple(reasons[:LISTED]))
-        return result + self._take(project, valid, dry_run=undo) if valid else result
-
-    def _take(
-        self,
-        project: ProjectRecord | None,
-        valid: list[tuple[MemoryRecord, bytes]],
-        *,
-        dry_run: bool,
-    ) -> MemoryImportResult:
+        if not valid:
+            return result
         memories = Memories(self._places(project), self._clock)
-        opened = memories.trial() if dry_run else memories.change(IMPORT_REASON, forgiving=True)
+        opened = memories.trial() if undo else memories.change(IMPORT_REASON, forgiving=True)
         written: dict[Path, str] = {}  # the names in the source
         try:
             with opened as change:
@@ -135,7 +128,7 @@ class MemoryImport:
         kept = [path for path in change.kept_by_hand if path in written]
         reasons = [_refusal_message(written.pop(path), project, EDITED_MESSAGE) for path in kept]
         renamed = tuple(path.stem for path, name in written.items() if path.stem != name)
-        return MemoryImportResult(len(written), known, renamed, len(kept), tuple(reasons))
+        return result + MemoryImportResult(len(written), known, renamed, len(kept), tuple(reasons))
 
     def _places(self, project: ProjectRecord | None) -> Places:
         """A project that is known here keeps its folder, name, root and identities."""

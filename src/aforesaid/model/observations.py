@@ -233,24 +233,13 @@ def changes(before: Fields, after: Fields) -> Fields | Unusable:
     return {name: value for name, value in after.items() if value != before[name]}
 
 
-EVENT_CITATION = re.compile(r"\bevent (\d{1,15})\b")
-CITATION = re.compile(r"\bobservation (\d{1,15})\b")
+def cite(kind: str, number: int) -> str:
+    """`kind`: observation or event."""
+    return f"{kind} {number}"
 
 
-def cite_observation(number: int) -> str:
-    return f"observation {number}"
-
-
-def cite_event(number: int) -> str:
-    return f"event {number}"
-
-
-def cited_observations(text: str) -> frozenset[int]:
-    return frozenset(map(int, CITATION.findall(text)))
-
-
-def cited_events(text: str) -> frozenset[int]:
-    return frozenset(map(int, EVENT_CITATION.findall(text)))
+def cited(kind: str, text: str) -> frozenset[int]:
+    return frozenset(map(int, re.findall(rf"\b{kind} (\d{{1,15}})\b", text)))
 
 
 class Merge(NamedTuple):

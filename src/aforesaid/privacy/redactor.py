@@ -151,12 +151,6 @@ class Redactor:
         """Whether it has one, or had one that is replaced by a mark."""
         return marking.OPENING in text or private.MARK in text or bool(self.find(text))
 
-    def texts(self, texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(map(self.text, texts))
-
-    def maybe(self, text: str | None) -> str | None:
-        return None if text is None else self.text(text)
-
     def find(self, text: str, known: Mapping[str, str] = NOTHING) -> list[Found]:
         """Every secret and private part, in order; none overlaps another."""
         return self._find(_Text.of(text), known)

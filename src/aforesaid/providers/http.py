@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from aforesaid import extras, text
+from aforesaid import text
 from aforesaid.clock import Clock
-from aforesaid.errors import ConfigError
+from aforesaid.errors import ConfigError, install_command
 from aforesaid.model.requests import (
     Failure,
     Misconfigured,
@@ -28,7 +28,7 @@ from aforesaid.model.requests import (
     usage_of,
 )
 from aforesaid.providers.base import PATIENCE
-from aforesaid.providers.errors import Service, failure_from, key_problem
+from aforesaid.providers.errors import Service, failure_from, key_problem, rejects
 
 REQUEST_PATH = "/chat/completions"  # people paste the whole address
 
@@ -171,6 +171,9 @@ class HttpModel(ABC):
 
     name: str
     address_fix: str
+    optional: tuple[
+        str, ...
+    ]  # parameters that a server may reject by name: it is asked without them
 
     def __init__(self, *, model: str, api_key: str | None, seconds: float, clock: Clock) -> None:
         self.model, self.longest_seconds = model, PATIENCE * seconds
@@ -179,6 +182,7 @@ class HttpModel(ABC):
         self._lock = threading.Lock()
         self._pending: set[queue.SimpleQueue[Reply | Failure | None]] = set()
         self._closed = False
+        self._rejected: set[str] = set()
 
     @abstractmethod
     def _connect(self) -> Any:
@@ -189,10 +193,6 @@ class HttpModel(ABC):
 
     @abstractmethod
     def _stream(self, client: Any, incoming: Incoming, service: Service) -> Reply | Failure: ...
-
-    @abstractmethod
-    def _adapt(self, error: Exception) -> bool:
-        """Whether the request is worth another try, without a parameter that the server rejects."""
 
     @abstractmethod
     def _problem(self) -> Misconfigured | None:
@@ -237,7 +237,7 @@ class HttpModel(ABC):
             client = self._connect()
             service = self._service(client)
         except ImportError:
-            fix = f"Install it with: {extras.install(self.name)}"
+            fix = f"Install it with: {install_command(self.name)}"
             return Misconfigured(f"The package {self.name} is not installed. {fix}")
         except Exception as error:  # an address, a variable or a profile that the SDK rejects
             why = f"The {self.name} SDK cannot be set up ({type(error).__name__})."
@@ -250,8 +250,11 @@ class HttpModel(ABC):
                 try:
                     return self._stream(client, incoming, service)
                 except Exception as error:
-                    if not self._adapt(error):
+                    left = (name for name in self.optional if name not in self._rejected)
+                    name = next((name for name in left if rejects(error, name)), None)
+                    if name is None:
                         return incoming.add_to(failure_from(error, service, now=self._clock()))
+                    self._rejected.add(name)
             return gone
 
     def _http_client(self, *, direct: bool) -> Any:

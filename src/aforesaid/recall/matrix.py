@@ -142,7 +142,8 @@ class Matrix:
 
     def near(self, text: str, filters: Filters, within: Collection[int] | None) -> Meaning | None:
         """`within`: the documents that pass the other filters than project and time. None: there are none."""
-        asked = self.encoder.encode([text])[0]  # first: it raises if its package is missing
+        # Also for an empty store: a missing encoder is told.
+        asked = self.encoder.encode([text])[0]
         if not len(self) or not asked.any():
             return None
         part = self._scope(filters, within)

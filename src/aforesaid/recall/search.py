@@ -211,13 +211,11 @@ class Searcher:
             {(d.session_id, d.turn): words.get(d.id, 0.0) for d in documents if d.kind == PROMPT},
             store.index.match_turns(question.terms, filters, SAID),
         )
-        found = []
-        given = rank.points(wanted, question, evidence, self._weights)
-        for document, points in zip(wanted, given, strict=True):
-            known = (words.get(document.id, 0.0), evidence.meaning.get(document.id, 0.0))
-            each = Found(document, points, sum(points.values()), *known)
-            if rank.in_named_time(document, question) or _is_found(each, evidence, alike, near):
-                found.append(each)
+        found = [
+            each
+            for each in rank.score(wanted, question, evidence, self._weights)
+            if rank.in_named_time(each.document, question) or _is_found(each, evidence, alike, near)
+        ]
         found.sort(
             key=lambda one: (-one.score, -one.document.at, one.document.kind, one.document.source)
         )

@@ -148,7 +148,7 @@ class Jobs(Part):
         return self._db.run("tallies", "release_held_jobs", agent=agent, ref=ref, now=now)
 
     def unfinished(self) -> list[Job]:
-        return self._db.all(Job, "scratch", "waiting_jobs")
+        return self._db.all(Job, "jobs", "unfinished")
 
 
 def _acknowledge(db: Connection, job: Job, author: Author, now: int, *, draft: bool) -> bool:

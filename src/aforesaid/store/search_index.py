@@ -154,13 +154,7 @@ class Index(Part):
         """Events whose texts were not indexed yet, in order."""
         after = self._db.number("index", "state", name="events")
         found = unpacked(self._db.each("index", "events_after", after=after, limit=limit))
-        return [
-            UnreadEvent(
-                *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
-                *(each["root"], each["content_hash"]),
-            )
-            for each, body in found
-        ]
+        return [read(UnreadEvent, row, event=stored_event(row, body)) for row, body in found]
 
     def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
         """In order, up to the first whose content was replaced since it was read."""
@@ -315,12 +309,10 @@ class Index(Part):
         if not terms:
             return []
         match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
-        found: list[FoundEvent] = []
-        for key, score in self._db.rows("search", "events", match=match, limit=limit * OVER):
-            row = self._db.row("search", "event", id=key)
-            if row is not None and _in_time(row["at"], filters) and len(found) < limit:
-                found.append(FoundEvent(**dict(row), score=score))
-        return found
+        wanted = {"since": filters.since, "until": filters.until, "limit": limit}
+        return self._db.all(
+            FoundEvent, "search", "events", match=match, candidates=limit * OVER, **wanted
+        )
 
     def match_turns(
         self, terms: Sequence[str], filters: Filters, limit: int
@@ -371,7 +363,6 @@ def scope(row: Row | Mapping[str, Any], kind: str, type_: str | None) -> Iterabl
     yield f"k_{kind}"
     yield f"a_{name_term(row['agent'])}"
     yield f"m_{month(row['at'])}"
-    yield f"y_{month(row['at']) // 12}"
     if type_:
         yield f"t_{type_}"
 
@@ -444,22 +435,14 @@ def _of_events(filters: Filters) -> Filters:
     return replace(filters, kinds=(), types=(), concepts=(), files=())
 
 
-def _in_time(at: int, filters: Filters) -> bool:
-    return (filters.since is None or at >= filters.since) and (
-        filters.until is None or at < filters.until
-    )
-
-
 def _months(filters: Filters) -> list[str]:
-    """Coarse: within a month, or a year of a long period, the caller decides."""
+    """Coarse: within a month, and in a period of years, the caller decides."""
     if filters.since is None and filters.until is None:
         return []
     # Clocks go wrong: without an end, what is dated in the next year counts too.
     last = month(filters.until if filters.until is not None else clock.now() + YEAR)
     first = min(last, 0 if filters.since is None else month(filters.since))
-    if last - first <= MOST_MONTHS:
-        return [f"m_{each}" for each in range(first, last + 1)]
-    return [f"y_{each}" for each in range(last // 12, first // 12 - 1, -1)]
+    return [f"m_{each}" for each in range(first, last + 1)] if last - first <= MOST_MONTHS else []
 
 
 def _document(row: Row) -> Document:

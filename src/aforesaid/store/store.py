@@ -4,26 +4,23 @@ Only the worker opens it for writing. Every writing method is one durable transa
 uniqueness in the database makes the second run harmless.
 """
 
-import sqlite3
-from collections.abc import Iterable
-from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aforesaid.encoders.base import Encoder
 from aforesaid.model.events import Health
-from aforesaid.store.database import Connection, Database, translate
+from aforesaid.store.database import Database
 from aforesaid.store.events import Events
 from aforesaid.store.jobs import Jobs
 from aforesaid.store.observations import Observations
 from aforesaid.store.projects import Projects
+from aforesaid.store.purge import Maintenance, Purge
 from aforesaid.store.requests import Requests
 from aforesaid.store.search_index import Index
 from aforesaid.store.sessions import Injections, Sessions, Summaries
 
 if TYPE_CHECKING:
-    from aforesaid.store.purge import Maintenance, Purge
     from aforesaid.store.records import Transfer
 
 
@@ -48,23 +45,12 @@ class Store:
         self.summaries = Summaries(database)
         self.injections = Injections(database)
         self.requests = Requests(database)
-
-    # Most readers need none of these, and would wait for their imports.
-
-    @cached_property
-    def purge(self) -> "Purge":
-        from aforesaid.store.purge import Purge
-
-        return Purge(self.database)
-
-    @cached_property
-    def maintenance(self) -> "Maintenance":
-        from aforesaid.store.purge import Maintenance
-
-        return Maintenance(self.database)
+        self.purge = Purge(database)
+        self.maintenance = Maintenance(database)
 
     @cached_property
     def transfer(self) -> "Transfer":
+        """Most readers do not need it, and would wait for its imports."""
         from aforesaid.store.records import Transfer
 
         return Transfer(self.database)
@@ -75,35 +61,3 @@ class Store:
     def close(self) -> None:
         """Nobody may be asking it anything: SQLite does not survive that."""
         self.database.close()
-
-
-# Small tables are taken whole. Of a session, what decides on what is missing and what is to be done.
-WHOLE = ("projects", "identities", "dirs", "marks", "pauses", "erased_sessions")
-OF_SESSION = ("sessions", "prompts", "jobs", "events")
-
-
-class ScratchStore(Store):
-    """Nothing in it needs to survive, so nothing waits for the disk."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, writer=True)
-        assert self.database.writer is not None
-        self.database.writer.execute("PRAGMA synchronous = OFF")
-
-    def borrow(self, live: Path, sessions: Iterable[tuple[str, str]]) -> None:
-        """Copies projects and these sessions. To be called first and once: the rows keep their ids."""
-        path = self.database.path
-        with closing(
-            sqlite3.connect(path, uri=True, isolation_level=None, factory=Connection)
-        ) as db:
-            try:
-                db.run("scratch", "attach", path=f"{live.absolute().as_uri()}?mode=ro")
-                db.execute("BEGIN IMMEDIATE")
-                for table in WHOLE:
-                    db.run("scratch", table)
-                for agent, ref in sessions:
-                    for table in OF_SESSION:
-                        db.run("scratch", table, agent=agent, ref=ref)
-                db.commit()
-            except sqlite3.DatabaseError as error:
-                raise translate(error, live) from error

@@ -13,10 +13,12 @@ from aforesaid.memory.changes import Memories
 from aforesaid.memory.extraction import by_model, extract
 from aforesaid.memory.extraction.rules import Statement, statements_by_rules
 from aforesaid.memory.extraction.sentences import own_sentences
+from aforesaid.memory.replies import Unusable
 from aforesaid.model import events
 from aforesaid.model.jobs import DRAFT, MAX_TRIES, Job
 from aforesaid.model.memories import AGENT, LONGEST_SAID, Message
-from aforesaid.model.observations import cite_event, cite_observation
+from aforesaid.model.names import EVENT, OBSERVATION
+from aforesaid.model.observations import cite
 from aforesaid.model.prose import sentences
 from aforesaid.model.requests import EXTRACT, Failure, Refused, StoredReply
 from aforesaid.model.sessions import ACTIVE, Session
@@ -82,11 +84,11 @@ class Extractor:
         if not isinstance(answer, StoredReply):
             return () if isinstance(answer, Refused) else answer
         read = by_model.parse_extraction(answer.text, dialogue, memories.redactor)
-        if isinstance(read, by_model.Extraction):
-            return read.statements
-        asking.unusable(answer)
-        log.warning("memory.unreadable_reply", why=read.why)
-        return ()
+        if isinstance(read, Unusable):
+            asking.unusable(answer)
+            log.warning("memory.unreadable_reply", why=read.why)
+            return ()
+        return tuple(each for each in read if isinstance(each, Statement))
 
     def _apply(
         self,
@@ -99,9 +101,9 @@ class Extractor:
         observed = self.context.store.observations.for_prompt(session.id, number)
         if self.context.choice.model is not None and not job.written_by:
             observed = []  # drafts, which a model replaces
-        named = [cite_observation(each.id) for each in observed[:3]]
+        named = [cite(OBSERVATION, each.id) for each in observed[:3]]
         rows = self.context.store.events.for_prompt(session.id, number)
-        named += [cite_event(rows[0].id)] if rows else []
+        named += [cite(EVENT, rows[0].id)] if rows else []
         said_at = rows[0].at if rows else session.last_event_at
         try:
             applied = extract.apply_statements(
@@ -171,16 +173,15 @@ class Extractor:
         said = f"said {day_and_time(self.context.clock())}"
         if request["session"]:
             said += f" in session {request['session'][:8]}"
+        redact, name = self.context.redactor.text, request["name"]
         wanted = extract.RememberRequest(
             text,
             type=request["type"],
-            name=self.context.redactor.maybe(request["name"]),
+            name=None if name is None else redact(name),
             team=request["team"],
             pinned=request["pin"] and not by_agent,
             by_agent=by_agent,
-            files=self.context.redactor.texts(
-                clean(p).strip() for p in request["files"][:MOST_FILES]
-            ),
+            files=tuple(redact(clean(p).strip()) for p in request["files"][:MOST_FILES]),
             evidence=(said,),
         )
         done = extract.remember(self.memories(request["dir"]), wanted, request["dir"])

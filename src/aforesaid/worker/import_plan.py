@@ -1,7 +1,7 @@
 """Which transcripts an import takes, and what it would come to. Runs in the command's own process."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -86,65 +86,38 @@ def plan(
     clock: Clock,
     show: Callable[[int, int], None],
 ) -> Plan:
-    """Imports into a scratch store, and counts."""
-    with ExitStack() as stack:
-        live = reading(home)
-        if live is not None:
-            stack.enter_context(closing(live))
-        folder = stack.enter_context(TemporaryDirectory(prefix="aforesaid-"))
-        scratch = stack.enter_context(closing(open_scratch(Path(folder))))
-        chosen = [file for file in files if live is None or _has_more(live, file, clock)]
-        before = tallies(live, files)
-        if live is not None:
-            known = [(file.agent, file.session) for file in chosen]
-            scratch.borrow(home.paths.database, [each for each in known if before[each[1]].events])
+    """Imports into a copy of the store, and counts."""
+    with (
+        TemporaryDirectory(prefix="aforesaid-") as folder,
+        closing(open_scratch(home.paths, Path(folder))) as scratch,
+    ):
+        chosen = [file for file in files if _has_more(scratch, file, clock)]
+        before = tallies(scratch, files)
         waiting = {job.id for job in scratch.jobs.unfinished()}
-        faulty = _import(home, choice, scratch, clock, chosen, show)
+        reconciler = Reconciler(Context(home, scratch, clock, choice=choice), importing=True)
+        done, total = 0, sum(file.size for file in chosen)
+        for file in chosen:
+            for _ in import_session(reconciler, file):
+                pass
+            done += file.size
+            show(done, total)
+        faulty = [file.path for file in chosen if reconciler.is_faulty(file)]
         jobs = [job for job in scratch.jobs.unfinished() if job.id not in waiting]
         gained = gain(before, before | tallies(scratch, chosen))
         style = choice.style or Style(home.settings.text("synthesis.verbosity"))
         budget = home.settings.number("synthesis.request_tokens")
-        estimated = estimate(
-            scratch,
-            AGENTS,
-            jobs,
-            style,
-            budget,
-            rules=choice.without_model() if choice.model is None else None,
-            ledger=live.requests if live else None,
-        )
+        estimated = estimate(scratch, AGENTS, jobs, style, budget, choice.without_model())
         return Plan(gained, faulty, estimated)
 
 
-def _import(
-    home: Home,
-    choice: Choice,
-    store: Store,
-    clock: Clock,
-    files: list[TranscriptFile],
-    show: Callable[[int, int], None],
-) -> list[str]:
-    """Returns the paths of transcripts that could not be read whole."""
-    boring = home.settings.names("capture.boring_tools")
-    context = Context(home, store, clock, choice=choice)
-    reconciler = Reconciler(context, boring=boring, importing=True)
-    done, total = 0, sum(file.size for file in files)
-    for file in files:
-        for _ in import_session(reconciler, file):
-            pass
-        done += file.size
-        show(done, total)
-    return [file.path for file in files if reconciler.is_faulty(file)]
-
-
-def _has_more(live: Store, file: TranscriptFile, clock: Clock) -> bool:
+def _has_more(store: Store, file: TranscriptFile, clock: Clock) -> bool:
     """Whether it tells something since the last time, or its session's end is still to be noticed."""
-    session = live.sessions.find(file.agent, file.session)
+    session = store.sessions.find(file.agent, file.session)
     if session is None:
         return True
     if session.status == ACTIVE and session.last_event_at < clock() - DAY:
         return True
-    mark = live.events.transcript_mark(file.agent, file.session)
+    mark = store.events.transcript_mark(file.agent, file.session)
     return next(iter(AGENTS[file.agent].read_transcript(file, mark)), None) is not None
 
 

@@ -19,7 +19,7 @@ from aforesaid.repository import identify
 from aforesaid.worker.context import Context
 
 if TYPE_CHECKING:  # loaded by the first import
-    from aforesaid.transfer.importer import MemoryImport, Progress, Source
+    from aforesaid.transfer.importer import Progress, Source
 
 Json = dict[str, Any]
 WATCHED_SECONDS = 5.0  # that a client may not ask, then it is gone
@@ -28,11 +28,10 @@ BUSY_SECONDS = 8.0  # longer than it takes to notice that the client of another 
 
 @dataclass(slots=True)
 class Imports:
-    """`on_imported`: called with the projects that were added to. `memories`: where those of an import go."""
+    """`on_imported`: called with the projects that were added to."""
 
     context: Context
     on_imported: Callable[[frozenset[int]], None]
-    memories: "Callable[[], MemoryImport]"
     _running: threading.Lock = field(default_factory=threading.Lock)
     _name: str = ""
     _progress: Json = field(default_factory=dict)
@@ -77,11 +76,13 @@ class Imports:
             self._running.release()
 
     def _import(self, request: Json) -> None:
+        from aforesaid.memory.transfer import MemoryImport
         from aforesaid.transfer import importer
 
         undo, source = bool(request["dry_run"]), self._source(request)
         store, redactor = self.context.store, self.context.redactor
-        steps = importer.run(store, source, self.memories(), redactor=redactor, undo=undo)
+        memories = MemoryImport(self.context.paths.memory, self.context.clock)
+        steps = importer.run(store, source, memories, redactor=redactor, undo=undo)
         log.action("import.began", what=request["what"], dry_run=undo)
         progress = importer.Progress()
         try:

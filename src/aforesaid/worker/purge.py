@@ -31,7 +31,8 @@ from aforesaid.memory.folders import (
     find_project_folder,
     is_memory_file,
 )
-from aforesaid.model.observations import cited_events, cited_observations
+from aforesaid.model.names import EVENT, OBSERVATION
+from aforesaid.model.observations import cited
 from aforesaid.model.purge import ERASED, Changing, Erasure, Matching, Needle, Reach, Rows, read
 from aforesaid.paths import Paths, walk
 from aforesaid.privacy import payloads
@@ -131,8 +132,8 @@ class Filter:
             name in plan.names
             or self._matches(name.replace("-", " "))
             or any(path == each or path.startswith(f"{each}/") for each in plan.places)
-            or bool(head and cited_observations(head[0]) & {*plan.observations})
-            or bool(head and cited_events(head[0]) & {*plan.events})
+            or bool(head and cited(OBSERVATION, head[0]) & {*plan.observations})
+            or bool(head and cited(EVENT, head[0]) & {*plan.events})
             or (is_text and self._matches(text))
         )
 

@@ -16,7 +16,7 @@ from aforesaid.english import count
 from aforesaid.errors import Misused, NotFound
 from aforesaid.freshness import CHANGED, GONE, UNCHANGED
 from aforesaid.memory.curation import memory_json
-from aforesaid.memory.ranking import RankedMemory, likely_matches, rank_memories
+from aforesaid.memory.ranking import MemoryRanker, RankedMemory, likely_matches
 from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Author
 from aforesaid.model.search import OBSERVATION, SESSION, Filters, Hit, Query
@@ -139,7 +139,7 @@ def _matching_memories(reader: Reader, query: Query) -> list[RankedMemory]:
     elif reader.projects is not None:
         there = reader.projects.repository(root)
     memories = wiring.memories(home, root, clock.now, reader.env, repository=there).all().memories
-    return likely_matches(rank_memories(memories, query.text, wiring.encoder(home.settings)))
+    return likely_matches(MemoryRanker(wiring.encoder(home.settings)).near(memories, query.text))
 
 
 def _memory(found: RankedMemory) -> Json:

@@ -49,19 +49,14 @@ class Refusal(NamedTuple):
     why: str
 
 
-class Retirement(NamedTuple):
-    why: str
-    replaced_by: str | None
-
-
 @dataclass(slots=True)
 class Plan:
-    """`read`: the memories as found. `standing`: as they will be. `gone`: those that will be retired.
+    """`read`: the memories as found. `standing`: as they will be. `gone`: what retires the others.
     `noticed`: problems that are left to the user."""
 
     read: Mapping[str, StoredMemory]
     standing: dict[str, Memory] = field(init=False)
-    gone: dict[str, Retirement] = field(default_factory=dict)
+    gone: dict[str, Operation] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     noticed: list[str] = field(default_factory=list)
@@ -84,23 +79,19 @@ class Plan:
         seen = set()
         while name in self.gone and name not in seen:
             seen.add(name)
-            name = self.gone[name].replaced_by or ""
+            name = self.gone[name].into or ""
         return name if name in self.standing else None
 
     def merge(
         self, kept: Memory, gone: Iterable[str], why: str, dropped: tuple[DroppedFact, ...] = ()
     ) -> None:
-        names = tuple(gone)
         self.standing[kept.name] = kept
-        for name in names:
-            self._remove(name, why, kept.name)
-        self.operations.append(Operation(MERGE, names, why, kept.name, dropped))
+        self._retire(Operation(MERGE, tuple(gone), why, kept.name, dropped))
 
     def retire(
         self, name: str, why: str, replaced_by: str | None, dropped: tuple[DroppedFact, ...] = ()
     ) -> None:
-        self._remove(name, why, replaced_by)
-        self.operations.append(Operation(RETIRE, (name,), why, replaced_by, dropped))
+        self._retire(Operation(RETIRE, (name,), why, replaced_by, dropped))
 
     def rewrite(self, memory: Memory, why: str) -> None:
         if memory != self.standing[memory.name]:
@@ -110,13 +101,15 @@ class Plan:
     def notice(self, pinned: Memory, what: str) -> None:
         self.noticed.append(f"{pinned.name} is pinned and stays as it is: {what}")
 
-    def _remove(self, name: str, why: str, replaced_by: str | None) -> None:
+    def _retire(self, operation: Operation) -> None:
         """An earlier rewrite of a retired memory is no longer reported."""
+        for name in operation.names:
+            del self.standing[name]
+            self.gone[name] = operation
         self.operations = [
-            one for one in self.operations if (one.kind, one.names[0]) != (REWRITE, name)
+            one for one in self.operations if one.kind != REWRITE or one.names[0] in self.standing
         ]
-        del self.standing[name]
-        self.gone[name] = Retirement(why, replaced_by)
+        self.operations.append(operation)
 
 
 def describe_operations(operations: Iterable[Operation]) -> Iterator[str]:

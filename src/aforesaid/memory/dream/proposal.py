@@ -22,7 +22,6 @@ from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 from aforesaid import clock
-from aforesaid.english import count
 from aforesaid.grounding import KnownText, invented_facts, lost_sentences
 from aforesaid.memory.dream.plan import MERGE, RETIRE, DroppedFact, Operation, Plan, Refusal
 from aforesaid.memory.dream.rules import (
@@ -46,7 +45,7 @@ MAX_OPERATIONS = 200
 MAX_WHY, MAX_FACT, MAX_QUOTED, MAX_DESCRIPTION, MAX_REPLY_BODY = 300, 400, 120, 200, 20_000
 NO_REASON = "no reason given"
 MAX_PROMPT_TOKENS = 6_000  # for the memories, unless the settings say otherwise
-MAX_SIGNAL_TOKENS, MAX_SIGNAL = 600, 120
+MAX_SIGNALS, MAX_SIGNAL = 20, 120
 MAX_BODY = 4_096  # characters; a longer one is left out, as half of it cannot be judged
 REPLY_TOKENS = 3_000
 QUESTION = "Which memories should be merged or retired?"
@@ -88,15 +87,8 @@ def build_dream_request(
         if (cost := tokens(block)) <= room:
             room -= cost
             blocks[memory.name] = block
-    lately: list[str] = []
-    left = MAX_SIGNAL_TOKENS
-    for signal in dict.fromkeys(signals):
-        line = f"- {fenced(one_line(signal, MAX_SIGNAL))}"
-        left -= tokens(line)
-        if left < 0:
-            lately.append(f"- and {count(len(signals) - len(lately), 'other thing')}")
-            break
-        lately.append(line)
+    recent = list(dict.fromkeys(signals))[:MAX_SIGNALS]
+    lately = [f"- {fenced(one_line(each, MAX_SIGNAL))}" for each in recent]
     done = "\n".join(["What was done lately:", *(lately or ["- nothing that is known"])])
     message = "\n\n".join(["Memories:", *blocks.values(), done, QUESTION])
     examples = prompt_examples("dream_example")

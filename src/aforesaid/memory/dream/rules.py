@@ -292,7 +292,7 @@ def fix_dates(plan: Plan) -> None:
 def fix_links(plan: Plan, memories: Memories) -> None:
     """Of links to retired memories. Others may lead to another project or to a file of the repository."""
     replaced = {each.memory.name: each.memory.replaced_by for each in memories.retired().memories}
-    replaced |= {name: gone.replaced_by for name, gone in plan.gone.items()}
+    replaced |= {name: operation.into for name, operation in plan.gone.items()}
 
     def find_successor(name: str) -> str | None:
         seen: set[str] = set()

@@ -44,7 +44,7 @@ from aforesaid.memory.dream.rules import (
 )
 from aforesaid.memory.files import write_file
 from aforesaid.memory.folders import Places
-from aforesaid.memory.history import unified_diff
+from aforesaid.memory.history import Files, unified_diff
 from aforesaid.memory.replies import Unusable
 from aforesaid.model.memories import OF_PROJECT, StoredMemory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, StoredReply
@@ -130,14 +130,13 @@ class DreamContext:
 
 @dataclass(frozen=True, slots=True)
 class DreamResult:
-    """What a dream did, or would do. `before` and `after`: file contents by path below the memory folder,
-    None for a removed file. `given_up`: why nothing was changed though something was planned. `unanswered`:
+    """What a dream did, or would do. `files`: by path below the memory folder, the content before and
+    after. `given_up`: why nothing was changed though something was planned. `unanswered`:
     why the model's answer was not used. `noticed`: what the user may want to fix. `entry`: in the history."""
 
     operations: tuple[Operation, ...] = ()
     refused: tuple[Refusal, ...] = ()
-    before: Mapping[str, str] = field(default_factory=dict)
-    after: Mapping[str, str | None] = field(default_factory=dict)
+    files: Files = field(default_factory=dict)
     given_up: str | None = None
     unanswered: str | None = None
     noticed: tuple[str, ...] = ()
@@ -147,17 +146,7 @@ class DreamResult:
     @property
     def diff(self) -> str:
         """Of the files, as git shows it."""
-
-        def content(text: str | None) -> bytes | None:
-            return None if text is None else text.encode()
-
-        paths = {*self.before, *self.after}
-        return unified_diff(
-            {
-                each: (content(self.before.get(each)), content(self.after.get(each)))
-                for each in paths
-            }
-        )
+        return unified_diff(self.files)
 
     @property
     def lines(self) -> list[str]:
@@ -270,18 +259,15 @@ def _apply_plan(plan: Plan, memories: Memories, *, dry_run: bool) -> DreamResult
         for name, gone in plan.gone.items():
             change.retire(name, gone.why, plan.successor(name), plan.read[name].checksum)
     paths = {stored.path for stored in plan.read.values()}
-    before: dict[str, str] = {}
-    after: dict[str, str | None] = {}
-    for each in change.changed_files():
-        if each.path in paths:
-            path = each.path.relative_to(memories.places.root).as_posix()
-            before[path] = (each.before or b"").decode("utf-8", "replace")
-            after[path] = None if each.after is None else each.after.decode("utf-8", "replace")
+    files = {
+        each.path.relative_to(memories.places.root).as_posix(): (each.before, each.after)
+        for each in change.changed_files()
+        if each.path in paths
+    }
     return DreamResult(
         operations=tuple(plan.operations),
         refused=tuple(plan.refused),
-        before=before,
-        after=after,
+        files=files,
         noticed=tuple(plan.noticed),
         entry=change.entry,
     )

@@ -6,7 +6,7 @@ kept, in the user's words, and only if the rules do not speak against it. So a m
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -54,16 +54,10 @@ class Proposed(NamedTuple):
 
 
 class Dropped(NamedTuple):
+    """A proposal that is not kept."""
+
     text: str
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """`statements` are the user's sentences; `dropped`: what the model proposed besides, with the reason."""
-
-    statements: tuple[Statement, ...]
-    dropped: tuple[Dropped, ...]
 
 
 def may_teach(dialogue: Sequence[Message]) -> bool:
@@ -126,15 +120,12 @@ def _known(existing: Sequence[Memory], shown: str) -> str:
 
 def parse_extraction(
     reply: str, dialogue: Sequence[Message], redactor: Redactor = RULES
-) -> Extraction | Unusable:
+) -> list[Statement | Dropped] | Unusable:
+    """The statements are the user's sentences."""
     proposed = read_proposals(reply)
     if isinstance(proposed, Unusable):
         return proposed
-    grounded = [ground_proposal(each, dialogue, redactor) for each in proposed]
-    return Extraction(
-        tuple(dict.fromkeys(each for each in grounded if isinstance(each, Statement))),
-        tuple(each for each in grounded if isinstance(each, Dropped)),
-    )
+    return list(dict.fromkeys(ground_proposal(each, dialogue, redactor) for each in proposed))
 
 
 def read_proposals(reply: str) -> tuple[Proposed, ...] | Unusable:

@@ -224,7 +224,8 @@ def _weigh_statement(clause: Clause) -> Reading:
     if (begins("required", text) or seen) and not meant and not clause.work:
         return Reading()
     if has("norm", text):
-        points += subject + begins("universal", text)
+        ours = text.startswith("we ") and not clause.symptom
+        points += (subject or ours) + begins("universal", text)
         points += has("actor", rest) + has("status", rest)
         return Reading(PROJECT if text.startswith("we ") else FEEDBACK, points)
     if clause.symptom:

@@ -161,3 +161,7 @@ SELECT
   (SELECT count(*) FROM visible_observations) AS observations,
   (SELECT count(*) FROM summaries) AS summaries,
   (SELECT count(*) FROM projects) AS projects;
+
+-- name: unfinished
+SELECT id, kind, session_id, prompt_number, tries, '' AS holder FROM jobs
+WHERE state = 'pending' ORDER BY id;
