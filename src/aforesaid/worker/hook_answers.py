@@ -212,9 +212,8 @@ class HookAnswers:
         tokens = self.context.settings.number("brief.tokens")
         text = self._write_brief(project_id, root, tokens).text
         for directory in dirs:
-            for agent in self._agents():
+            for agent, file in self._copies(directory):
                 head = brief_head(directory) + b"\0\n"
-                file = self._brief_file(agent, directory)
                 write_private(file, head + agent.reply("context", text))
         log.action("brief.prepared", project=project_id, size=len(text))
 
@@ -225,20 +224,18 @@ class HookAnswers:
 
     def prepare_missing_briefs(self, project_ids: frozenset[int]) -> None:
         for project_id in project_ids:
-            directories = self._directories(project_id)
-            files = (self._brief_file(a, each) for each in directories for a in self._agents())
-            if not all(each.exists() for each in files):
+            copies = (c for each in self._directories(project_id) for c in self._copies(each))
+            if not all(file.exists() for _, file in copies):
                 self.prepare_brief(project_id)
 
     def drop_brief(self, directory: str) -> None:
-        for agent in self._agents():
-            self._brief_file(agent, directory).unlink(missing_ok=True)
+        for _, file in self._copies(directory):
+            file.unlink(missing_ok=True)
 
-    def _agents(self) -> list[Agent]:
-        return [each for each in self.context.agents.values() if each.connection is not None]
-
-    def _brief_file(self, agent: Agent, directory: str) -> Path:
-        return self.context.paths.briefs / brief_name(agent.name, directory)
+    def _copies(self, directory: str) -> list[tuple[Agent, Path]]:
+        """Its prepared brief, for each agent that has hooks."""
+        agents = (each for each in self.context.agents.values() if each.connection is not None)
+        return [(a, self.context.paths.briefs / brief_name(a.name, directory)) for a in agents]
 
     def _directories(self, project_id: int) -> list[str]:
         known = self.context.store.projects.dirs(project_id)
