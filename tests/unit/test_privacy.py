@@ -333,8 +333,8 @@ def test_a_file_too_large_for_memory_is_gone_through_in_pieces(
     hidden: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("aforesaid.worker.spool.WHOLE", 1000)
-    monkeypatch.setattr("aforesaid.worker.spool.PIECE", 256)
-    monkeypatch.setattr("aforesaid.worker.spool.EDGE", 128)
+    monkeypatch.setattr("aforesaid.worker.spool.PART", 256)
+    monkeypatch.setattr("aforesaid.worker.spool.OVERLAP", 128)
     file = tmp_path / "large"
     file.write_text("some words " * 60 + hidden + " more words" * 60)
     set_aside(Redactor(), file, tmp_path / "aside")
