@@ -130,7 +130,7 @@ def reconciler(store: Store, agent: Stub, *, now: int = NOW) -> Reconciler:
         agents={agent.name: agent},
         env={"HOME": "/home/dev"},
     )
-    return Reconciler(context, boring=("Grep",))
+    return Reconciler(context)
 
 
 def look(reconciler: Reconciler) -> Healed:

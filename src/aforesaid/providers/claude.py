@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aforesaid import extras
 from aforesaid.clock import MINUTE, SECOND, Clock
+from aforesaid.errors import install_command
 from aforesaid.model.requests import (
     Failure,
     Misconfigured,
@@ -239,8 +239,8 @@ def _options(request: Request, *, model: str, seconds: float) -> "ClaudeAgentOpt
     )
 
 
-NO_SDK = f"The `claude` provider needs a package: {extras.install('claude')}."
-NO_CLI = f"There is no Claude Code client. Install it: {extras.install('claude')}."
+NO_SDK = f"The `claude` provider needs a package: {install_command('claude')}."
+NO_CLI = f"There is no Claude Code client. Install it: {install_command('claude')}."
 CLOSED = "The provider was closed"
 BROKE_OFF = "Claude Code ended in the middle of an answer"
 TO_LEAVE = 5.0  # seconds for an answer to notice that its process is gone

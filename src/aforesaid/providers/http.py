@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from aforesaid import extras, text
+from aforesaid import text
 from aforesaid.clock import Clock
-from aforesaid.errors import ConfigError
+from aforesaid.errors import ConfigError, install_command
 from aforesaid.model.requests import (
     Failure,
     Misconfigured,
@@ -213,7 +213,7 @@ class HttpModel(ABC):
             client = self._connect()
             service = self._service(client)
         except ImportError:
-            fix = f"Install it with: {extras.install(self.name)}"
+            fix = f"Install it with: {install_command(self.name)}"
             return Misconfigured(f"The package {self.name} is not installed. {fix}")
         except Exception as error:  # an address, a variable or a profile that the SDK rejects
             why = f"The {self.name} SDK cannot be set up ({type(error).__name__})."

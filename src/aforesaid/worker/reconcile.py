@@ -29,7 +29,6 @@ from aforesaid.model.events import (
 )
 from aforesaid.worker.context import DOCTOR_PREFIX, Context, Loop
 from aforesaid.worker.health import has_captures
-from aforesaid.worker.ingest import is_boring
 from aforesaid.worker.spool import redacted_capture
 
 Json = dict[str, Any]
@@ -57,7 +56,6 @@ class Reconciler:
     with a damaged database."""
 
     context: Context
-    boring: tuple[str, ...] = ()
     importing: bool = False
     replay_since: int | None = None
     _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path
@@ -193,8 +191,7 @@ class Reconciler:
         arrivals = []
         for told in part:
             if not self.context.pauses.covered(session, project_id, told.capture.at):
-                tool = told.event.tool
-                boring = tool is not None and is_boring(tool, self.boring)
+                boring = self.context.is_boring(told.event.tool)
                 arrivals.append(Arrival(told.capture, told.event, project_id, boring, healed=True))
         now = self.context.clock()
         healed = events.heal(arrivals, now + (HOLD if hold else 0))
@@ -257,13 +254,13 @@ class TranscriptThread(Loop):
     def __init__(
         self,
         reconciler: Reconciler,
-        importer: Reconciler | None = None,
         *,
         on_healed: Callable[[], None],
         on_looked: Callable[[], None],
     ) -> None:
         super().__init__(reconciler.context)
-        self._reconciler, self._importer = reconciler, importer or reconciler
+        self._reconciler = reconciler
+        self._importer = Reconciler(reconciler.context, importing=True)
         self._on_healed, self._on_looked = on_healed, on_looked
         self._ended: dict[SessionRef, float] = {}  # and when to look
         self._imports: dict[str, _Import] = {}  # by name
