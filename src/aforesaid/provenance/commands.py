@@ -264,8 +264,6 @@ def _read_files(state: Downloads, call: Call) -> bool:
         return False
     operands = operands_of(call.rest)
     if call.program in WORDS["pattern-first"] and not {"-e", "-f", "--regexp"} & set(call.rest):
-        if operands[:1] == ["length"]:
-            return False
         operands = operands[1:]
     if call.program == "tee" and call.stdin:
         for path in operands:
@@ -397,12 +395,12 @@ def _contain(state: Downloads, call: Call) -> bool:
     if verb not in ("exec", "run", "debug"):
         return False
     rest = call.rest[call.rest.index(verb) + 1 :]
-    clustered = call.program in ("kubectl", "oc")
-    if clustered and "--" in rest:
+    if "--" in rest:
         inner = rest[rest.index("--") + 1 :]
     else:
-        inner = skip_options(rest, WORDS["valued" if clustered else "container-options"])[1:]
-    return bool(inner) and state.run_inside(inner, call, REMOTE if clustered else CONTAINER)
+        inner = skip_options(rest, WORDS["container-options"])[1:]
+    place = REMOTE if call.program in ("kubectl", "oc") else CONTAINER
+    return bool(inner) and state.run_inside(inner, call, place)
 
 
 def _git(state: Downloads, call: Call) -> bool:

@@ -167,10 +167,8 @@ def _check_claim(claim: Claim, sources: Sources) -> str | None:
             known = all(sources.has_name(part) for part in SEPARATORS.split(said) if part)
         case "quote":
             known = _has_quote(said, sources)
-        case "address":
-            known = sources.has_code(said.partition("://")[2])
-        case "hash":
-            known = said in sources.text
+        case "address" | "hash":
+            known = sources.has_code(said.rpartition("://")[2])
         case "code":
             return _check_code(said, sources)
         case "command" | "run":

@@ -108,11 +108,9 @@ class Requester:
         model = reply.model if reply else self.model.model
         price: int | None = 0  # nothing answered, nothing counted: that is no unknown price
         if usage:
-            # Else of the one that was asked, whose price the budget went by: a server may have a name of its
-            # own for it, and money must not go uncounted for that.
-            price = self.terms.prices.microdollars(model, usage)
-            if price is None:
-                price = self.terms.prices.microdollars(self.model.model, usage)
+            # Else of the one that was asked: a server may have a name of its own for it.
+            prices = (self.terms.prices.microdollars(m, usage) for m in (model, self.model.model))
+            price = next((each for each in prices if each is not None), None)
         return Entry(
             at=at,
             provider=self.model.name,
