@@ -24,7 +24,6 @@ from aforesaid.backups.repository import (
 )
 from aforesaid.clock import DAY, HOUR
 from aforesaid.errors import BackupError
-from aforesaid.memory.files import LOCK_FILE
 from aforesaid.paths import Paths
 from aforesaid.settings import Settings
 from aforesaid.store import files
@@ -235,8 +234,8 @@ def test_the_memories_come_back_with_their_history(home: Paths) -> None:
     by_hand = next(name for name in names if BY_HAND in name)
     assert aforesaid("restore", by_hand, "--yes").returncode == 0
     after = {path: path.read_bytes() for path in home.memory.rglob("*") if path.is_file()}
-    lock = home.memory / LOCK_FILE
-    assert {p for p in before if p != lock} == {p for p in after if p != lock}
+    locks = {home.memory / name for name in archive.LOCKS}
+    assert {p for p in before if p not in locks} == {p for p in after if p not in locks}
     assert "make" not in aforesaid("memory", "list").stdout
 
 

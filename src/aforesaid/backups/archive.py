@@ -12,19 +12,20 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from aforesaid.errors import BackupError
-from aforesaid.memory.files import LOCK_FILE, read_lock, write_lock
+from aforesaid.memory.files import LOCK_FILE, TURN_FILE, read_lock, write_lock
 from aforesaid.paths import PRIVATE_FILE, private_dir
 
+LOCKS = (LOCK_FILE, TURN_FILE)
 FAST = 1  # zlib level
 
 
 def pack(root: Path, target: Path) -> int:
     """How many files."""
     count = 0
-    lock = root / LOCK_FILE
+    locks = [root / name for name in LOCKS]
     with read_lock(root), tarfile.open(target, "w:gz", compresslevel=FAST) as archive:
         for path in sorted(root.rglob("*")):
-            if path != lock and not path.is_symlink() and (path.is_file() or path.is_dir()):
+            if path not in locks and not path.is_symlink() and (path.is_file() or path.is_dir()):
                 archive.add(path, path.relative_to(root).as_posix(), recursive=False)
                 count += path.is_file()
     target.chmod(PRIVATE_FILE)
@@ -64,7 +65,7 @@ def replace(root: Path, source: Path, old: Path) -> None:
     private_dir(old)
     with write_lock(root):
         for path in [*root.iterdir()]:
-            if path.name != LOCK_FILE:
+            if path.name not in LOCKS:
                 path.rename(old / path.name)
         for path in [*source.iterdir()]:
             path.rename(root / path.name)

@@ -556,5 +556,6 @@ def iter_all_files(root: Path) -> Iterator[Path]:
             below[:] = [each for each in below if each != HISTORY_FOLDER]
         for name in names:
             path = Path(folder, name)
-            if name != files.LOCK_FILE and path.is_file() and not path.is_symlink():
+            is_lock = name in (files.LOCK_FILE, files.TURN_FILE)
+            if not is_lock and path.is_file() and not path.is_symlink():
                 yield path

@@ -6,6 +6,7 @@ the new one: the content is synced before it gets its name, and the name before 
 
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -101,7 +102,7 @@ def remove_temporaries(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-LOCK_FILE = ".lock"
+LOCK_FILE, TURN_FILE = ".lock", ".turn"
 WRITER_SECONDS = 60.0  # longer than all changes that can be waiting
 READER_SECONDS = 1.0  # then it reads without a lock: a prompt does not wait for a stuck writer
 
@@ -119,7 +120,7 @@ def write_lock(root: Path, seconds: float = WRITER_SECONDS) -> Iterator[None]:
     if holds_write_lock(root):
         raise MemoryRefused("A change of memories is already open. Put everything into that one.")
     private_dir(root)
-    descriptor = locks.acquire(root / LOCK_FILE, timeout=seconds)
+    descriptor = _acquire(root, seconds, shared=False)
     if descriptor is None:
         raise MemoryRefused(
             f"Another process has been changing memories for {seconds:.0f} seconds. Try again; if it stays "
@@ -136,15 +137,25 @@ def write_lock(root: Path, seconds: float = WRITER_SECONDS) -> Iterator[None]:
 @contextmanager
 def read_lock(root: Path) -> Iterator[None]:
     """Keeps writers out, if the lock can be had soon. Creates no file."""
-    descriptor = None
-    if not holds_write_lock(root):
-        file = root / LOCK_FILE
-        descriptor = locks.acquire(file, timeout=READER_SECONDS, shared=True, create=False)
+    descriptor = None if holds_write_lock(root) else _acquire(root, READER_SECONDS, shared=True)
     try:
         yield
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+def _acquire(root: Path, seconds: float, *, shared: bool) -> int | None:
+    """Everybody queues for the turn first, so that readers cannot starve a writer."""
+    end = time.monotonic() + seconds
+    turn = locks.acquire(root / TURN_FILE, timeout=seconds, create=not shared)
+    if turn is None:
+        return None
+    try:
+        left = max(0.0, end - time.monotonic())
+        return locks.acquire(root / LOCK_FILE, timeout=left, shared=shared, create=not shared)
+    finally:
+        os.close(turn)
 
 
 OLD_SUFFIX = ".old"  # the old content, set aside

@@ -52,8 +52,8 @@ class Refusal(NamedTuple):
 @dataclass(slots=True)
 class Plan:
     """`read`: the memories as found. `retired_before`: by name, what replaced those that were retired
-    earlier. `standing`: as they will be. `gone`: what retires the others. `noticed`: problems that are left to
-    the user."""
+    earlier. `standing`: as they will be. `gone`: what retires the others. `noticed`: problems left to the
+    user."""
 
     read: Mapping[str, StoredMemory]
     retired_before: Mapping[str, str | None] = field(default_factory=dict)
