@@ -16,7 +16,7 @@ from aforesaid.cli import arguments
 from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
 from aforesaid.english import count
-from aforesaid.errors import StoreError, TransferError
+from aforesaid.errors import StoreError
 from aforesaid.model.events import Tally, TranscriptFile
 from aforesaid.model.requests import Usage
 from aforesaid.synthesis.cost import Prices
@@ -110,8 +110,6 @@ def _run(request: Json) -> Json:
     stopped = out.interruptible(UNCHANGED if dry_run else STOPPED)
     with stopped, out.bar("Counting" if dry_run else "Importing") as show:
         found = arguments.run_task("import", request, lambda now: show(now["done"], now["total"]))
-    if "error" in found:
-        raise TransferError(found["error"])
     return found | {"seconds": round(time.monotonic() - began, 3)}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
-from aforesaid.errors import AforesaidError
+from aforesaid.errors import AforesaidError, TransferError
 from aforesaid.model.records import all_counts
 from aforesaid.repository import identify
 from aforesaid.worker.context import Context
@@ -35,6 +35,7 @@ class Imports:
     _running: threading.Lock = field(default_factory=threading.Lock)
     _name: str = ""
     _progress: Json = field(default_factory=dict)
+    _error: AforesaidError | None = None
     _asked_at: float = 0.0
 
     def at_work(self) -> bool:
@@ -50,15 +51,18 @@ class Imports:
         if self.context.stopping.is_set():
             return {"lost": True}
         if not self._running.acquire(timeout=BUSY_SECONDS):
-            return {"error": "Another import is running. Try again when it has finished."}
-        self._name, self._progress, self._asked_at = os.urandom(8).hex(), {}, time.monotonic()
+            raise TransferError("Another import is running. Try again when it has finished.")
+        self._name, self._asked_at = os.urandom(8).hex(), time.monotonic()
+        self._progress, self._error = {}, None
         threading.Thread(target=self._run, args=(request,), name="import", daemon=True).start()
         return {"name": self._name}
 
     def progress(self, request: Json) -> Json:
-        """The last answer has `over` or `error`. `lost`: the import has ended before that; begin again."""
+        """The last answer has `over`. `lost`: the import has ended before that; begin again."""
         if request["name"] != self._name:
             return {"lost": True}
+        if self._error:
+            raise self._error
         self._asked_at = time.monotonic()
         return self._progress
 
@@ -66,12 +70,12 @@ class Imports:
         try:
             self._import(request)
         except AforesaidError as error:
-            self._progress = {"error": str(error)}
+            self._error = error
         except Exception as error:
             log.warning("import.failed", error=log.cause(error))
             what = type(error).__name__
             why = f"It could not be imported ({what}). See `aforesaid worker logs`."
-            self._progress = {"error": why}
+            self._error = TransferError(why)
         finally:
             self._running.release()
 
