@@ -62,12 +62,11 @@ def doctor(quick: bool) -> None:
     findings: list[Finding] = []
     for check in CHECKS:
         findings += _run(check, findings)
-    faults = sum(finding.level == "fault" for finding in findings)
-    if not quick and not faults:
+    if not quick and all(finding.level != "fault" for finding in findings):
         findings += _run(check_whole_path, findings)
-        faults = sum(finding.level == "fault" for finding in findings)
     elif not quick and not wants_json():
         say(styled("- whole path: not tried, fix the faults above first", dim=True))
+    faults = sum(finding.level == "fault" for finding in findings)
     if wants_json():
         print_json({"version": __version__, "findings": [asdict(f) for f in findings]})
     elif faults:

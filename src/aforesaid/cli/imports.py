@@ -17,7 +17,7 @@ from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
 from aforesaid.english import count
 from aforesaid.errors import StoreError
-from aforesaid.model.events import Tally, TranscriptFile
+from aforesaid.model.events import Tally
 from aforesaid.model.requests import Usage
 from aforesaid.synthesis.cost import Prices
 from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path
@@ -184,7 +184,12 @@ def _import_transcripts(
     try:
         with out.bar("Importing") as show:
             if selection.chosen:
-                faulty = _follow(selection.chosen, show)
+                done = arguments.run_task(
+                    "backfill",
+                    {"files": [asdict(file) for file in selection.chosen]},
+                    lambda now: show(now["done"], now["total"], f"{now['events']:,} events"),
+                )
+                faulty = [str(path) for path in done["faulty"]]
     except KeyboardInterrupt:
         out.exit_interrupted(
             "The worker continues. See `aforesaid status`; run this again to watch it."
@@ -206,16 +211,6 @@ def _import_transcripts(
             f"{count(waiting, 'job')} to be processed in the background, after today's. `aforesaid "
             "synthesize` shows the progress, `aforesaid status` what it waits for."
         )
-
-
-def _follow(files: list[TranscriptFile], show: out.Show) -> list[str]:
-    """Until the worker has finished. Returns the transcripts that it could not read whole."""
-    found = arguments.run_task(
-        "backfill",
-        {"files": [asdict(file) for file in files]},
-        lambda now: show(now["done"], now["total"], f"{now['events']:,} events"),
-    )
-    return [str(path) for path in found["faulty"]]
 
 
 def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:

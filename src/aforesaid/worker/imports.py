@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
-from aforesaid.errors import AforesaidError, TransferError
+from aforesaid.errors import AforesaidError, describe_error
 from aforesaid.model.records import all_counts
 from aforesaid.repository import identify
 from aforesaid.worker.context import Context
@@ -35,7 +35,6 @@ class Imports:
     _running: threading.Lock = field(default_factory=threading.Lock)
     _name: str = ""
     _progress: Json = field(default_factory=dict)
-    _error: AforesaidError | None = None
     _asked_at: float = 0.0
 
     def at_work(self) -> bool:
@@ -51,18 +50,15 @@ class Imports:
         if self.context.stopping.is_set():
             return {"lost": True}
         if not self._running.acquire(timeout=BUSY_SECONDS):
-            raise TransferError("Another import is running. Try again when it has finished.")
-        self._name, self._asked_at = os.urandom(8).hex(), time.monotonic()
-        self._progress, self._error = {}, None
+            raise AforesaidError("Another import is running. Try again when it has finished.")
+        self._name, self._progress, self._asked_at = os.urandom(8).hex(), {}, time.monotonic()
         threading.Thread(target=self._run, args=(request,), name="import", daemon=True).start()
         return {"name": self._name}
 
     def progress(self, request: Json) -> Json:
-        """The last answer has `over`. `lost`: the import has ended before that; begin again."""
+        """The last answer has `over`, or is an error. `lost`: it has ended before that; begin again."""
         if request["name"] != self._name:
             return {"lost": True}
-        if self._error:
-            raise self._error
         self._asked_at = time.monotonic()
         return self._progress
 
@@ -70,12 +66,12 @@ class Imports:
         try:
             self._import(request)
         except AforesaidError as error:
-            self._error = error
+            self._progress = describe_error(error)
         except Exception as error:
             log.warning("import.failed", error=log.cause(error))
             what = type(error).__name__
             why = f"It could not be imported ({what}). See `aforesaid worker logs`."
-            self._error = TransferError(why)
+            self._progress = describe_error(AforesaidError(why))
         finally:
             self._running.release()
 
