@@ -7,7 +7,9 @@ keeps the three equal. Directories are made 0700.
 import errno
 import os
 import pwd
+import resource
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from aforesaid.errors import ConfigError
 
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
+PR_SET_DUMPABLE = 4  # <linux/prctl.h>
 
 
 class _Below:
@@ -185,3 +188,15 @@ def find_program(name: str) -> str | None:
     import shutil  # not at every start of a command: it brings the modules of all archive formats
 
     return shutil.which(name, path=search_path(os.environ))
+
+
+def disable_core_dumps() -> None:
+    """Of a process that has captured content, keys or secrets in its memory. A limit of 0 is not enough: a
+    kernel that pipes dumps to a program (systemd, apport) ignores it."""
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -69,8 +69,8 @@ def parse_statement(text: str) -> Statement:
         if low in STOP_WORDS or low in DENIALS:
             continue
         order.append(canonical_stem(low))
-        if _is_exact_token(token):
-            exact |= {order[-1]}
+        if _is_hard(token, begins=True):
+            exact.add(order[-1])
     strong = frozenset(order) - COMMON_STEMS
     return Statement(text, tuple(order), strong, frozenset(exact))
 
@@ -128,12 +128,6 @@ def _tokens(text: str) -> list[str]:
     return found
 
 
-def _is_exact_token(token: str) -> bool:
-    """Numbers, paths, `snake_case`, `camelCase` and ABBREVIATIONS."""
-    named = any(c in "._/" for c in token) or any(map(str.isupper, token[1:]))
-    return named or any(map(str.isdigit, token)) or token.lower() in NUMBER_NAMES
-
-
 SYNONYM_STEMS = {
     stem(word): stem(first)
     for first, *others in map(str.split, LISTS["synonyms"])
@@ -154,10 +148,6 @@ POSSESSIVE = re.compile(r"['’]s\b")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_NAMES)})\b")
 CLAUSE = re.compile(rf"{CLAUSE_END.pattern}|,\s+|\s+(?=(?:and|but|instead)\s)|\s[–—-]\s|:\s")
-TURNS = dict.fromkeys(words("may can could might optionally sometimes"), "may") | {
-    "only": "only", "except": "except", "unless": "except", "if": "if", "when": "if", "until": "until",
-    "instead": "over", "rather": "over", "over": "over",
-}  # fmt: skip
 FILLERS = frozenset(map(canonical_stem, load_list("fillers")))
 WEAK = FILLERS | COMMON_STEMS
 SUBJECT = 0.6  # word overlap of sentences about the same subject
@@ -280,9 +270,10 @@ CLAIM_TOKEN = re.compile(
 CLOCK = re.compile(r"\A0(?=\d:)")  # `09:30`
 MEASURE = re.compile(r"(\d+(?:\.\d+)?)([a-zA-Z]{1,3})")  # `5MB`
 COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W_]+)+")  # `end-to-end`, `UTF-8`
-TURNED = {word: turn for word, turn in TURNS.items() if turn != "if"} | {
-    "solely": "only", "exclusively": "only", "alone": "only", "before": "before", "than": "over",
-    "least": "least", "most": "most",
+TURNED = dict.fromkeys(words("may can could might optionally sometimes"), "may") | {
+    "only": "only", "solely": "only", "exclusively": "only", "alone": "only", "except": "except",
+    "unless": "except", "until": "until", "instead": "over", "rather": "over", "over": "over", "than": "over",
+    "before": "before", "least": "least", "most": "most",
 }  # fmt: skip
 AUXILIARIES, DETERMINERS = load_list("auxiliaries"), load_list("determiners")
 PREPOSITIONS, CONJUNCTIONS = load_list("prepositions"), load_list("conjunctions")
@@ -454,32 +445,19 @@ def compare(old: str, new: str) -> Relation | None:
     """How a newer sentence relates to an older one about the same subject. In doubt, not at all."""
     if old == new:
         return Relation.SAME
-    if (pair := _parse_pair(old, new)) is None:
+    if max(len(old), len(new)) > MAX_CLAIM or old.endswith("?") or new.endswith("?"):
+        return None
+    one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
+    pair = _Pair(one, other, *_differences(one, other))
+    # `Use tabs` and `Use spaces` share no word that says something, and `The user works in Berlin` says
+    # nothing beside its value.
+    related = not one.keys.isdisjoint(other.keys) or one.keys | other.keys in OPPOSITE_KEYS
+    if not related and len(one.words) - len(pair.lost) <= 1:
         return None
     if _is_other_choice(pair):
         return Relation.REPLACES
     found = Relation.SAME if pair.says_same() else _compare_values(pair)
-    return found if found and _same_roles(pair.one, pair.other) else None
-
-
-def say_same(one: str, other: str) -> bool:
-    """Whether `compare` finds two sentences the same, but faster."""
-    if one == other:
-        return True
-    pair = _parse_pair(one, other)
-    return pair is not None and pair.says_same() and _same_roles(pair.one, pair.other)
-
-
-def _parse_pair(old: str, new: str) -> "_Pair | None":
-    if max(len(old), len(new)) > MAX_CLAIM or old.endswith("?") or new.endswith("?"):
-        return None
-    one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
-    # `Use tabs` and `Use spaces` share no word that says something.
-    pair = _Pair(one, other, *_differences(one, other))
-    if not one.keys.isdisjoint(other.keys) or one.keys | other.keys in OPPOSITE_KEYS:
-        return pair
-    # `The user works in Berlin` says nothing beside its value.
-    return pair if len(one.words) - len(pair.lost) > 1 else None
+    return found if found and _same_roles(one, other) else None
 
 
 def _unquote(text: str, other: str) -> str:

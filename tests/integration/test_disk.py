@@ -220,7 +220,7 @@ def test_without_room_the_outputs_of_tools_are_cut_boring_ones_first(
 ) -> None:
     with closing(Store(home.database, writer=True)) as store:
         context = make_context(home, store, clock.now)
-        spool = Ingest(context, boring=("Grep",), thrift=lambda: thrift)
+        spool = Ingest(context, thrift=lambda: thrift)
         for name in ("Grep", "Bash"):
             body = payloads.tool("s1", name, name=name, output="x" * 50_000)
             (home.spool_new / name).write_bytes(HEADER + body)

@@ -166,7 +166,7 @@ def test_a_capture_that_is_stored_while_the_spool_is_looked_at_stops_nothing(
     eraser = new()
     name = begin(eraser, FIRST)["name"]
     eraser.wait()
-    assert eraser.progress({"name": name})["error"] is None
+    assert eraser.progress({"name": name})["over"]
     assert len(done) == 1
 
 

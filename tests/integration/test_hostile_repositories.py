@@ -54,7 +54,7 @@ ARGUMENTS: dict[str, list[list[str]] | None] = {
     "status": [[]],
     "doctor": [[]],
     "redact": [["-"]],
-    "config": [["list"], ["path"]],
+    "config": [["list"], ["get", "brief.tokens"]],
     "worker": [["status"], ["logs"]],
     "retry": [[]],
     "synthesize": [[]],

@@ -16,7 +16,6 @@ from aforesaid import clock
 from aforesaid.errors import StoreError
 from aforesaid.model.events import Arrival, Ingested
 from aforesaid.paths import Paths
-from aforesaid.settings import BY_NAME
 from aforesaid.store import database
 from aforesaid.store.events import Events
 from aforesaid.store.store import Store
@@ -50,9 +49,7 @@ def store(home: Paths) -> Iterator[Store]:
 
 @pytest.fixture
 def spool(home: Paths, store: Store) -> Ingest:
-    boring = BY_NAME["capture.boring_tools"].default
-    assert isinstance(boring, tuple)
-    return Ingest(make_context(home, store, clock.now), boring=boring)
+    return Ingest(make_context(home, store, clock.now))
 
 
 def put(spool: Ingest, name: str, data: bytes, *, at: int | None = None) -> Path:

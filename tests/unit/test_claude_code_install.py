@@ -50,11 +50,11 @@ texts = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 
 def plan_install(text: str, hook_dir: Path, python: Path | None) -> str:
     edit = partial(CONNECTION.add_hooks, hook_dir=hook_dir, python=python)
-    return settings_file.edit_json(text, edit)
+    return settings_file.edited(text.encode(), edit).decode()
 
 
 def plan_uninstall(text: str) -> str:
-    return settings_file.edit_json(text, CONNECTION.remove_hooks)
+    return settings_file.edited(text.encode(), partial(CONNECTION.remove_hooks, keep=())).decode()
 
 
 def planned(text: str) -> str:

@@ -46,11 +46,13 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def plan_install(text: str, python: Path) -> str:
-    return settings_file.edit_json(text, partial(CONNECTION.add_server, python=python))
+    return settings_file.edited(
+        text.encode(), partial(CONNECTION.add_server, python=python)
+    ).decode()
 
 
 def plan_uninstall(text: str) -> str:
-    return settings_file.edit_json(text, partial(CONNECTION.remove_server, keep=()))
+    return settings_file.edited(text.encode(), partial(CONNECTION.remove_server, keep=())).decode()
 
 
 # Any JSON, with any white space between any two tokens, written by hand or by a serialiser.

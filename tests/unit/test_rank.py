@@ -39,7 +39,7 @@ NOTHING = Evidence({}, {}, {}, NOW)
 def score(
     document: Document = PLAIN, question: Question = ASKED, evidence: Evidence = NOTHING
 ) -> float:
-    return sum(rank.points([document], question, evidence)[0].values())
+    return rank.score([document], question, evidence)[0].score
 
 
 BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
@@ -75,7 +75,7 @@ BEST = {9: 10.0}  # somebody else's match, so that ours is not the measure
 def test_what_speaks_for_a_document(
     part: str, document: Document, question: Question, evidence: Evidence
 ) -> None:
-    given = rank.points([document], question, evidence)[0]
+    given = rank.score([document], question, evidence)[0].points
     assert sum(given.values()) > score()
     assert part in [reason.name for reason in rank.reasons(given, document, question)]
 
@@ -91,7 +91,7 @@ def test_what_speaks_for_a_document(
 )
 def test_what_speaks_against_it(part: str, change: dict[str, Any]) -> None:
     worse = PLAIN._replace(**change)
-    given = rank.points([worse], ASKED, NOTHING)[0]
+    given = rank.score([worse], ASKED, NOTHING)[0].points
     assert sum(given.values()) < score()
     assert part in [reason.name for reason in rank.reasons(given, worse, ASKED)]
 
@@ -117,4 +117,4 @@ def test_a_session_is_as_near_as_the_best_in_it() -> None:
 
 
 def test_every_weight_is_used_and_every_part_has_a_name() -> None:
-    assert len(fields(Weights)) == len(rank.points([PLAIN], ASKED, NOTHING)[0])
+    assert len(fields(Weights)) == len(rank.score([PLAIN], ASKED, NOTHING)[0].points)

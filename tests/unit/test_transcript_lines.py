@@ -89,17 +89,6 @@ def test_a_last_line_without_a_newline_is_read_once(tmp_path: Path) -> None:
         assert kinds(path, quiet=True) == found
 
 
-def test_lines_written_as_one_are_read_as_two(tmp_path: Path) -> None:
-    w = Written()
-    w.prompt("Hello")
-    w.says("The seal was worn.")
-    w.prompt("And now?")
-    path = w.write(tmp_path)
-    path.write_bytes(path.read_bytes().replace(b"}\n{", b"}{"))
-    assert prompts(path) == ["Hello", "And now?"]
-    assert messages(path) == ["The seal was worn."]
-
-
 def test_a_result_before_its_call_is_the_calls(tmp_path: Path) -> None:
     w = Written()
     w.prompt("Hello")

@@ -22,7 +22,6 @@ from aforesaid.agents.settings_file import (
     SettingsError,
     SettingsFile,
     child,
-    edit_json,
     load_object,
 )
 from aforesaid.errors import AforesaidError
@@ -80,8 +79,8 @@ class Connection:
         return SettingsFile(
             path,
             records,
-            lambda text: edit_json(text, partial(self.add_hooks, hook_dir=hook_dir, python=python)),
-            lambda text, _: edit_json(text, self.remove_hooks),
+            partial(self.add_hooks, hook_dir=hook_dir, python=python),
+            self.remove_hooks,
         )
 
     def server_file(self, path: Path, records: Path, python: Path) -> SettingsFile:
@@ -89,8 +88,8 @@ class Connection:
         return SettingsFile(
             path,
             records,
-            lambda text: edit_json(text, partial(self.add_server, python=python)),
-            lambda text, keys: edit_json(text, partial(self.remove_server, keep=keys)),
+            partial(self.add_server, python=python),
+            self.remove_server,
             mode=0o600,
             private=True,
         )
@@ -121,14 +120,13 @@ class Connection:
                 _remove_ours(hooks, event)
                 child(hooks, event, list).append(group)
 
-    def remove_hooks(self, settings: Json) -> None:
-        if "hooks" not in settings:
-            return
-        hooks = child(settings, "hooks", dict)
+    def remove_hooks(self, settings: Json, keep: Collection[str]) -> None:
+        """Also the object of the hooks if it is empty then and was not there before us."""
+        hooks = child(settings, "hooks", dict) if "hooks" in settings else {}
         ours = [event for event in hooks if _our_entries(child(hooks, event, list, "hooks."))]
         for event in ours:
             _remove_ours(hooks, event)
-        if ours and not hooks:
+        if ours and not hooks and "hooks" not in keep:
             del settings["hooks"]
 
     def installed_commands(self, text: str) -> dict[str, list[str]]:

@@ -27,18 +27,13 @@ class Line(NamedTuple):
 
 def lines(path: str, start: int, skip: re.Pattern[bytes] | None = None) -> Iterator[Line]:
     """Every whole line from `start` on; none if the file is gone. A last line without a newline is whole
-    if it is a JSON object. Objects that share a line are lines of their own. `skip`: what is not worth
-    parsing."""
+    if it is a JSON object. `skip`: what is not worth parsing."""
     with suppress(FileNotFoundError), open_regular(Path(path), follow=True) as file:
         file.seek(start)
         while raw := file.readline(LARGEST):
             entry = _entry(raw, skip)
             if raw.endswith(b"\n") or entry is not None:
-                end = start + len(raw)
-                for length, each in _split_objects(raw) if entry is None else ():
-                    yield Line(start, start := start + length, each)
-                if start < end:
-                    yield Line(start, start := end, entry)
+                yield Line(start, start := start + len(raw), entry)
             elif len(raw) == LARGEST:  # the rest of it is passed over
                 while raw and not raw.endswith(b"\n"):
                     raw = file.readline(LARGEST)
@@ -66,7 +61,7 @@ def is_line_start(path: str, offset: int) -> bool:
         with open_regular(Path(path), follow=True) as file:
             file.seek(max(0, offset - 1))
             around = file.read(2)
-            return not offset or around[:1] == b"\n" or around in (b"}", b"}\n", b"}{")
+            return not offset or around[:1] == b"\n" or around in (b"}", b"}\n")
     except OSError:
         return False
 
@@ -81,23 +76,6 @@ def time_of(entry: Json) -> int | None:
     with suppress(ValueError, OverflowError):
         return round(datetime.fromisoformat(text_of(entry, "timestamp")).timestamp() * 1000)
     return None
-
-
-def _split_objects(raw: bytes) -> list[tuple[int, Json]]:
-    """The objects of a line that has several, each with its length; none if anything else is there."""
-    text, decode = raw.decode("utf-8", "replace").rstrip(), json.JSONDecoder().raw_decode
-    found: list[tuple[int, Json]] = []
-    at = 0
-    while at < len(text) or not found:
-        try:
-            entry, end = decode(text, at)
-        except (ValueError, RecursionError):
-            return []
-        if not isinstance(entry, dict):
-            return []
-        found.append((len(text[at:end].encode()), entry))
-        at = end
-    return [*found[:-1], (len(raw) - sum(length for length, _ in found[:-1]), found[-1][1])]
 
 
 def _entry(raw: bytes, skip: re.Pattern[bytes] | None = None) -> Json | None:

@@ -1,10 +1,9 @@
-"""Edits an agent's settings file, and undoes that exactly.
+"""Edits an agent's settings file, which is JSON, and undoes that exactly.
 
-The format is a matter of the two functions that edit the text. `edit_json` writes JSON in the style it had;
-what is not one JSON object, or has a key twice, is left alone. Where removing our entries would not give the
-original bytes back, the undo record keeps a copy, which is restored as long as the file is as we left it. A
-write is atomic, keeps mode and owner, goes to the target of a symbolic link (dotfiles managers link
-settings), and refuses a file that somebody else changed meanwhile.
+It is written in the style it had; what is not one JSON object, or has a key twice, is left alone. Where
+removing our entries would not give the original bytes back, the undo record keeps a copy, which is restored
+as long as the file is as we left it. A write is atomic, keeps mode and owner, goes to the target of a
+symbolic link (dotfiles managers link settings), and refuses a file that somebody else changed meanwhile.
 """
 
 import base64
@@ -77,21 +76,21 @@ class UndoRecord:
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """`add` puts our entries into the text, once and up to date. `remove` takes them out; it gets the keys at
-    the top that have to stay even if they are empty then. `mode`: of a file that was not there. `private`: it
-    holds credentials of the client, so no copy of it is kept, only the layout of its JSON."""
+    """`add` puts our entries into the settings, once and up to date. `remove` takes them out; it gets the
+    keys at the top that have to stay even if they are empty then. `mode`: of a file that was not there.
+    `private`: it holds credentials of the client, so no copy of it is kept, only the layout of its JSON."""
 
     path: Path
     records: Path
-    add: Callable[[str], str]
-    remove: Callable[[str, Collection[str]], str]
+    add: Callable[[Json], None]
+    remove: Callable[[Json, Collection[str]], None]
     mode: int = 0o666
     private: bool = False
 
     def install(self, *, dry_run: bool) -> Change:
         with explained(self.path, "install"):
             before = read(self.path)
-            change = Change(self.path, before, _edited(before, self.add))
+            change = Change(self.path, before, edited(before, self.add))
             if change.changed and not dry_run:
                 self._apply_with_undo(change)
             return change
@@ -127,8 +126,8 @@ class SettingsFile:
         made = list(map(str, missing_parents(target_of(change.path))))
         if earlier and not earlier.existed:
             made = [*earlier.made, *made]
-        keys = _top_level_keys(original)
-        computed = _edited(change.after, lambda text: self.remove(text, keys))
+        keys = list(load_object((original or b"").decode("utf-8")))
+        computed = edited(change.after, lambda settings: self.remove(settings, keys))
         copied, layout = None, list[str]()
         if original is not None and computed != original:
             if self.private and not _is_blank(original):
@@ -146,7 +145,7 @@ class SettingsFile:
         if record and as_we_left_it and record.original is not None:
             return base64.b64decode(record.original, validate=True)
         keys = record.keys if record else ()
-        after = _edited(data, lambda text: self.remove(text, keys))
+        after = edited(data, lambda settings: self.remove(settings, keys))
         if record and as_we_left_it and record.layout:
             after = _with_layout(after, record.layout)
         made_by_us = record is not None and not record.existed
@@ -204,23 +203,13 @@ def child(
     return found
 
 
-def edit_json(text: str, edit: Callable[[Json], None]) -> str:
-    """The same text if the edit changes nothing."""
+def edited(data: bytes | None, edit: Callable[[Json], None]) -> bytes:
+    """The same bytes if the edit changes nothing."""
+    text = (data or b"").decode("utf-8")
     settings = load_object(text)
     before = copy.deepcopy(settings)
     edit(settings)
-    return text if settings == before else _dump(settings, text)
-
-
-def _edited(data: bytes | None, edit: Callable[[str], str]) -> bytes:
-    return edit((data or b"").decode("utf-8")).encode()
-
-
-def _top_level_keys(data: bytes | None) -> list[str]:
-    """Of JSON; other formats have none that matter."""
-    with contextlib.suppress(SettingsError, UnicodeError):
-        return list(load_object((data or b"").decode("utf-8")))
-    return []
+    return (text if settings == before else _dump(settings, text)).encode()
 
 
 def _dump(settings: Json, like: str) -> str:

@@ -69,8 +69,8 @@ def call_worker(command: str, *, seconds: float | None = None, **values: object)
 def run_task(
     task: str, request: dict[str, Any], on_progress: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """Has the worker do what takes long, and returns its last answer: the result (`over`) or an `error`.
-    A worker that was replaced meanwhile is asked again: nothing is done twice."""
+    """Has the worker do what takes long, and returns its last answer, the result. A worker that was replaced
+    meanwhile is asked again: nothing is done twice."""
     name = None
     answered = time.monotonic()
     while True:
@@ -86,7 +86,7 @@ def run_task(
             if time.monotonic() > answered + AWAY_SECONDS:
                 raise
             answer = {}
-        if answer.get("error") or answer.get("over"):
+        if answer.get("over"):
             return answer
         if "done" in answer:
             on_progress(answer)
@@ -218,14 +218,15 @@ all_option = click.option(
 
 
 def limit_option(default: int, most: int = 1000) -> Callable[[Command], Command]:
-    return click.option(
-        "-n",
-        "--limit",
-        type=click.IntRange(1, most),
-        default=default,
-        show_default=True,
-        help="Maximum number of results.",
-    )
+    what = "Maximum number of results."
+    return number_option("-n", "--limit", default=default, most=most, what=what)
+
+
+def number_option(
+    *names: str, default: int, what: str, least: int = 1, most: int = 1000
+) -> Callable[[Command], Command]:
+    kind = click.IntRange(least, most)
+    return click.option(*names, type=kind, default=default, show_default=True, help=what)
 
 
 def since_option(what: str, default: str | None = None) -> Callable[[Command], Command]:

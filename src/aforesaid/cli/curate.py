@@ -13,7 +13,7 @@ from aforesaid.backups import recovery_log
 from aforesaid.cli import arguments, editor, memory
 from aforesaid.cli import output as out
 from aforesaid.english import count
-from aforesaid.errors import AforesaidError, ConfigError, NotFound
+from aforesaid.errors import ConfigError, NotFound
 from aforesaid.memory import curation
 from aforesaid.model import observations
 from aforesaid.model.memories import MEMORY
@@ -34,7 +34,6 @@ NOUNS = recovery_log.NOUNS | {"memories": "memory", "files": "other file"}
 ELSEWHERE = (
     "The agent's own transcripts and files that you exported are not aforesaid's: check them too."
 )
-RESUME = " `aforesaid worker restart` resumes it."
 CONTINUES = "It continues in the background; `aforesaid status` reports a failure."
 
 
@@ -351,8 +350,6 @@ def _run(wanted: Erasure, *, dry_run: bool) -> dict[str, int]:
         if dry_run:
             raise SystemExit(out.INTERRUPTED) from None
         out.exit_interrupted(CONTINUES)
-    if error := answer.get("error"):
-        raise AforesaidError(error + ("" if dry_run else RESUME))
     counts: dict[str, int] = answer["counts"]
     return counts
 

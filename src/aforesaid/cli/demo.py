@@ -13,9 +13,8 @@ import click
 
 from aforesaid import clock, wiring
 from aforesaid.cli import arguments
-from aforesaid.cli.output import heading, say, styled
+from aforesaid.cli.output import heading, print_text, say, styled
 from aforesaid.cli.setup import run_hook
-from aforesaid.cli.show import print_text
 from aforesaid.git import create_repository
 from aforesaid.paths import find_program
 from aforesaid.recall import brief

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import click
 
-from aforesaid import __version__, clock, extras, wiring
+from aforesaid import __version__, clock, wiring
 from aforesaid.agents.connection import MODULE, is_our_server
 from aforesaid.agents.registry import DEFAULT
 from aforesaid.backups import recovery_log
@@ -28,7 +28,7 @@ from aforesaid.cli.setup import run_hook
 from aforesaid.cli.status import index_line
 from aforesaid.clock import DAY, HOUR
 from aforesaid.english import count
-from aforesaid.errors import AforesaidError, ConfigError, StoreMissing, WorkerError
+from aforesaid.errors import AforesaidError, ConfigError, StoreMissing, WorkerError, install_command
 from aforesaid.filesystems import why_shared
 from aforesaid.git import create_repository
 from aforesaid.model.sessions import COMPLETED
@@ -62,12 +62,11 @@ def doctor(quick: bool) -> None:
     findings: list[Finding] = []
     for check in CHECKS:
         findings += _run(check, findings)
-    faults = sum(finding.level == "fault" for finding in findings)
-    if not quick and not faults:
+    if not quick and all(finding.level != "fault" for finding in findings):
         findings += _run(check_whole_path, findings)
-        faults = sum(finding.level == "fault" for finding in findings)
     elif not quick and not wants_json():
         say(styled("- whole path: not tried, fix the faults above first", dim=True))
+    faults = sum(finding.level == "fault" for finding in findings)
     if wants_json():
         print_json({"version": __version__, "findings": [asdict(f) for f in findings]})
     elif faults:
@@ -250,7 +249,7 @@ def check_provider() -> Iterator[Finding]:
     name = choice.author.provider
     if name in wiring.PACKAGES and find_spec(wiring.PACKAGES[name]) is None:
         missing = f"{name}: its package is not installed"
-        yield Finding("fault", "provider", missing, extras.install(name))
+        yield Finding("fault", "provider", missing, install_command(name))
         return
     parked = (overview.worker_status(home.paths) or {}).get("parked")
     silent = parked and f"{choice.author} does not answer: {parked['why']}"

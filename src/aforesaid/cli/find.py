@@ -14,7 +14,6 @@ from aforesaid.text import one_line
 
 Json = dict[str, Any]
 AROUND = 5  # things on each side of a timeline
-FACTS = 3
 PROJECT_LENGTH = 40
 TITLE_LENGTH = 100
 UNCHANGED = "files unchanged"
@@ -164,20 +163,8 @@ def highlight(text: str, *, bold: bool = False) -> str:
 @click.argument("what", metavar="[ID]", required=False, shell_complete=arguments.complete_anything)
 @arguments.time_option("--at", "Around a time: 3d, 2026-11-01, 2026-11-01 14:50, yesterday.")
 @arguments.project_option()
-@click.option(
-    "--before",
-    type=click.IntRange(0, 500),
-    default=AROUND,
-    show_default=True,
-    help="Number of earlier results.",
-)
-@click.option(
-    "--after",
-    type=click.IntRange(0, 500),
-    default=AROUND,
-    show_default=True,
-    help="Number of later results.",
-)
+@arguments.number_option("--before", default=AROUND, least=0, what="Number of earlier results.")
+@arguments.number_option("--after", default=AROUND, least=0, what="Number of later results.")
 @out.json_option
 def timeline(what: str | None, at: int | None, **given: Any) -> None:
     """Show what happened around ID or a time, in order, across the sessions of the project.
@@ -267,15 +254,6 @@ def _print_file(file: str, found: list[Json]) -> None:
         out.say(f"Nothing is known about {one_line(file, 200)}.")
         return
     for each in found:
-        observation, draft = each["json"], each["json"]["draft"]
-        title = out.heading(f"#{observation['id']} {one_line(draft['title'] or 'Untitled', 100)}")
-        marks = [
-            out.styled(draft["type"], fg=out.TYPE_COLOURS[draft["type"]]),
-            out.styled(clock.day_and_time(observation["at"]), dim=True),
-            *([out.styled("pinned", fg="magenta")] if observation["pinned"] else []),
-            *([out.styled(each["files"], dim=True)] if each["files"] else []),
-        ]
-        out.say(f"{title}  {'  '.join(marks)}", indent=3)
-        for fact in each["sure_facts"][:FACTS]:
-            out.say(out.styled(f"   - {one_line(fact, 300)}"))
+        out.print_text(each["text"])
+        out.say(out.styled(f"Its files: {each['files'] or 'none'}\n", dim=True))
     out.say(out.styled(out.SHOW_HINT, dim=True))

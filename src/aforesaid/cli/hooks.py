@@ -33,13 +33,10 @@ def _run(hook: str, body: bytes | None = None) -> NoReturn:
 
 @click.command()
 @json_option
-@click.option("--project", type=click.Path(exists=True, file_okay=False), help="Another directory.")
-def context(project: str | None) -> None:
+def context() -> None:
     """Print the brief of this directory's project; with a payload on stdin, act as SessionStart."""
-    if project is None and not wants_json() and (body := _read_payload()):
+    if not wants_json() and (body := _read_payload()):
         _run("context", body)
-    if project is not None:
-        os.chdir(project)
     from aforesaid import clock, wiring
     from aforesaid.briefing import write_brief
     from aforesaid.recall import resolve

@@ -16,8 +16,8 @@ from aforesaid.cli import arguments
 from aforesaid.cli import output as out
 from aforesaid.cli.data import plural
 from aforesaid.english import count
-from aforesaid.errors import StoreError, TransferError
-from aforesaid.model.events import Tally, TranscriptFile
+from aforesaid.errors import StoreError
+from aforesaid.model.events import Tally
 from aforesaid.model.requests import Usage
 from aforesaid.synthesis.cost import Prices
 from aforesaid.transfer.claude_mem import PLACEHOLDER, default_path
@@ -110,8 +110,6 @@ def _run(request: Json) -> Json:
     stopped = out.interruptible(UNCHANGED if dry_run else STOPPED)
     with stopped, out.bar("Counting" if dry_run else "Importing") as show:
         found = arguments.run_task("import", request, lambda now: show(now["done"], now["total"]))
-    if "error" in found:
-        raise TransferError(found["error"])
     return found | {"seconds": round(time.monotonic() - began, 3)}
 
 
@@ -186,7 +184,12 @@ def _import_transcripts(
     try:
         with out.bar("Importing") as show:
             if selection.chosen:
-                faulty = _follow(selection.chosen, show)
+                done = arguments.run_task(
+                    "backfill",
+                    {"files": [asdict(file) for file in selection.chosen]},
+                    lambda now: show(now["done"], now["total"], f"{now['events']:,} events"),
+                )
+                faulty = [str(path) for path in done["faulty"]]
     except KeyboardInterrupt:
         out.exit_interrupted(
             "The worker continues. See `aforesaid status`; run this again to watch it."
@@ -210,16 +213,6 @@ def _import_transcripts(
         )
 
 
-def _follow(files: list[TranscriptFile], show: out.Show) -> list[str]:
-    """Until the worker has finished. Returns the transcripts that it could not read whole."""
-    found = arguments.run_task(
-        "backfill",
-        {"files": [asdict(file) for file in files]},
-        lambda now: show(now["done"], now["total"], f"{now['events']:,} events"),
-    )
-    return [str(path) for path in found["faulty"]]
-
-
 def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
     choice = wiring.provider(home, clock.now)
     with out.bar("Counting") as show:
@@ -227,7 +220,7 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
     costs = _costs(home, choice, plan)
     added, estimate = plan.gain.all, plan.estimate
     value: Json = {"dry_run": True} | _gain_json(plan.gain, selection, plan.faulty)
-    value["observations"] = {n: getattr(estimate, n) for n in ("low", "high", "basis")}
+    value["observations"] = {n: getattr(estimate, n) for n in ("low", "high")}
     value["needs"] = {n: getattr(estimate, n) for n in ("requests", "sent", "received")}
     if out.print_if_json(value | {"costs": costs}):
         return
@@ -236,7 +229,7 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
         out.say(
             f"To be processed: {count(added.turns, 'turn')}, in {count(added.parts, 'part')} to observe and "
             f"{count(added.summaries, 'summary')}.\n"
-            f"Observations to expect: {estimate.low:,} to {estimate.high:,} ({estimate.basis}).\n"
+            f"Observations to expect: {estimate.low:,} to {estimate.high:,}.\n"
             f"With a model, about {count(estimate.requests, 'request')}: {estimate.sent:,} tokens sent "
             f"and {estimate.received:,} received."
         )

@@ -140,14 +140,7 @@ def _print_broken(broken: Iterable[Broken]) -> None:
 
 
 @memory.command()
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Maximum number of changes.",
-)
+@arguments.limit_option(20)
 @json_option
 def log(limit: int) -> None:
     """List changes of the memories here, newest first.

@@ -36,6 +36,8 @@ LONGEST_WORD = 24  # a word up to this length is not broken in a table
 COLOUR = re.compile(r"(\x1b\[(?:[0-4]|[39]\d|1?0)(?:;\d{1,3}){0,4}m)")  # as click.style writes them
 WORDS = re.compile(r"( *)([^ ]+)")
 PIECES = re.compile(r"[^/_.,:;=-]*[/_.,:;=-]+|[^/_.,:;=-]+")  # where a long word may be broken
+ITEM = re.compile(r"(#|(prompt|summary|session|event):)\d+ |Prompt \d+: ")
+UNVERIFIED = re.compile(r"Unverified: |.*\(unverified: ")
 HANGING = re.compile(r" *(?:[-▶✓✗!] )?")
 
 
@@ -146,6 +148,15 @@ def heading(text: str) -> str:
 
 def styled(text: str, **style: Any) -> str:
     return click.style(clean(text), **style)
+
+
+def print_text(text: str) -> None:
+    """Prints things as `recall/render.py` writes them."""
+    for line in text.split("\n"):
+        if ITEM.match(line):
+            say(heading(line))
+        else:
+            say(styled(line, fg="yellow" if UNVERIFIED.match(line) else None))
 
 
 def duration(seconds: float) -> str:

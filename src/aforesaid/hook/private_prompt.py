@@ -1,14 +1,15 @@
 """Private parts of a prompt, taken out of the payload's bytes before they reach the spool.
 
 Loaded by capture.py when a prompt has a tag, and never else; like it, this imports nothing of the package.
-The rule is that of privacy/private.py, on JSON that nobody has read yet; a test keeps the two equal.
+`privacy/private.py` has the same rule for texts.
 """
 
 import re
+from collections.abc import Iterable
 
 TAG = re.compile(
     rb"(?:<|\\{1,8}u003c|&lt;)(?:\s|\\[nrt]){0,8}(\\{0,8}/)?(?:\s|\\[nrt]){0,8}private(?![\w-])"
-    rb"(?:(?(1)(?:\s|\\[nrt]){0,8}|(?:[^<>\"\\]|\\[nrt\"]){0,200}?)(?:>|\\{1,8}u003e|&gt;))?",
+    rb"(?:(?(1)(?:\s|\\[nrt]){0,8}|(?:[^<>\\]|\\[nrt\"]){0,200}?)(?:>|\\{1,8}u003e|&gt;))?",
     re.IGNORECASE,
 )
 # A JSON string, with its quotes; the last one may be cut off.
@@ -20,22 +21,31 @@ def hidden(body: bytes) -> bytes:
 
 
 def _shown(text: bytes) -> bytes:
-    """In one JSON string, with its quotes. Closed but not opened hides all before it, never closed all
-    behind."""
+    """One JSON string, with its quotes."""
     whole = len(text) > 1 and text.endswith(b'"')
     end = len(text) - 1 if whole else len(text)
-    shown: list[bytes] = []
-    done, depth, begin = 1, 0, 1
-    for found in TAG.finditer(text, 1, end):
-        if not found[1]:
-            begin = begin if depth else found.start()
+    shown, done = [text[:1]], 1
+    for begin, stop in spans(TAG.finditer(text, 1, end), 1, end):
+        shown += (text[done:begin], b"[private]")
+        done = stop
+    return b"".join(shown) + text[done:]
+
+
+def spans(
+    tags: Iterable[re.Match[str] | re.Match[bytes]], first: int, end: int
+) -> list[tuple[int, int]]:
+    """The private parts. Closed but not opened hides all before it, never closed all behind."""
+    found: list[tuple[int, int]] = []
+    depth = begin = 0
+    for tag in tags:
+        if not tag[1]:
+            begin = begin if depth else tag.start()
             depth += 1
         elif depth > 1:
             depth -= 1
         else:
-            shown = [*shown, text[done:begin], b"[private]"] if depth else [b"[private]"]
-            done, depth = found.end(), 0
-    if depth:
-        shown += (text[done:begin], b"[private]")
-        done = end
-    return text[:1] + b"".join(shown) + text[done:]
+            if not depth:
+                found, begin = [], first
+            found.append((begin, tag.end()))
+            depth = 0
+    return [*found, (begin, end)] if depth else found

@@ -15,8 +15,7 @@ from contextlib import suppress
 from typing import Any, BinaryIO
 
 from aforesaid import __version__
-from aforesaid.core_dumps import disable_core_dumps
-from aforesaid.paths import search_path
+from aforesaid.paths import disable_core_dumps, search_path
 
 PLUGIN = "--plugin"
 # Revisions with the `initialize` handshake. A client of a later one falls back to it: see `METHOD_NOT_FOUND`.

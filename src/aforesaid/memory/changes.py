@@ -499,7 +499,7 @@ def _redacted_fields(redactor: Redactor, memory: Memory) -> dict[str, Any]:
     return {
         "description": redactor.text(memory.description),
         "body": redactor.text(memory.body),
-        "evidence": redactor.texts(memory.evidence),
+        "evidence": tuple(map(redactor.text, memory.evidence)),
         "extra": payloads.value(redactor, dict(memory.extra)),
     }
 

@@ -84,6 +84,9 @@ class Pause(NamedTuple):
     def holds(self, at: int) -> bool:
         return self.began_at <= at and (self.ends_at is None or at < self.ends_at)
 
+    def is_requested(self, at: int) -> bool:
+        return self.origin == COMMAND and self.holds(at)
+
     def covers(self, where: Where, session: tuple[str, str] | None) -> bool:
         if self.scope == SESSION:
             return session == (self.agent, self.ref)

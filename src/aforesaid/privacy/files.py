@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from fnmatch import translate
+from functools import cached_property
 
 from aforesaid.privacy.rules import Places
 from aforesaid.privacy.values import load_words
@@ -27,7 +28,7 @@ def _matcher(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("(?:" + "|".join(parts) + r")\Z" if parts else r"(?!)", re.IGNORECASE)
 
 
-_LISTED, _HARMLESS, _NOTHING = map(_matcher, (PATTERNS, HARMLESS, ()))
+_LISTED, _HARMLESS = _matcher(PATTERNS), _matcher(HARMLESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +53,15 @@ class Fields:
         return Fields(*(getattr(self, f.name) | getattr(other, f.name) for f in fields(self)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Guarded:
     """`own`: the user's own patterns, which win over HARMLESS."""
 
     own: tuple[str, ...] = ()
-    _own: re.Pattern[str] = _NOTHING
 
-    @classmethod
-    def of(cls, own: Iterable[str] = ()) -> "Guarded":
-        patterns = tuple(own)
-        return cls(patterns, _own=_matcher(patterns))
+    @cached_property
+    def _own(self) -> re.Pattern[str]:
+        return _matcher(self.own)
 
     def holds(self, path: str) -> bool:
         path = path.replace("\\", "/").strip("\"'")

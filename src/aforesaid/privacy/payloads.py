@@ -74,9 +74,19 @@ def raw(redactor: Redactor, data: bytes) -> bytes:
 
 def change_texts(value: Json, change: Callable[[str], str]) -> Json:
     """Every text changed, names of fields too; the same object if none was."""
+    return _change(value, lambda _, text: change(text), change)
+
+
+def _change(
+    value: Json,
+    change: Callable[[str, str], str],
+    rename: Callable[[str], str] = str,
+    name: str = "",
+) -> Json:
+    """Each text changed, given the name of its field; the same object if none was."""
     if isinstance(value, str):
-        return change(value)
-    return _map(value, lambda _, each: change_texts(each, change), change)
+        return change(name, value)
+    return _map(value, lambda name, each: _change(each, change, rename, name), rename)
 
 
 def _map(
@@ -167,18 +177,15 @@ def _without_files(redactor: Redactor, payload: Json) -> Json:
             return payload
     kept = names.kept | names.files | names.paths
     bare = {name: payload[name] for name in names.results & _keys(payload)} | {about: given}
-    return payload | {name: _without_texts(each, kept) for name, each in bare.items()}
+
+    def hide(name: str, text: str) -> str:
+        return text if name in kept or not text else files.MARK
+
+    return payload | {name: _change(each, hide) for name, each in bare.items()}  # numbers stay
 
 
 def _keys(value: Json) -> Set[str]:
     return value.keys() if isinstance(value, dict) else set()
-
-
-def _without_texts(value: Json, kept: Set[str], name: str = "") -> Json:
-    """Numbers and flags stay."""
-    if isinstance(value, str):
-        return value if name in kept or not value else files.MARK
-    return _map(value, lambda key, each: _without_texts(each, kept, key))
 
 
 def hide_private(value: Json, place: Set[str] = frozenset()) -> Json:
@@ -203,8 +210,9 @@ def _hide(value: Json, lines: set[str]) -> Json:
         return _hide_in(value, lines)
     if isinstance(value, dict):
         return _map(value, lambda _, each: _hide(each, lines), lambda name: _hide_in(name, lines))
-    if isinstance(value, list) and any(map(private.has_tag, _said(value))):
-        return _rebuild(value, iter(_hide_joined(list(_said(value)), lines)))
+    if isinstance(value, list) and any(map(private.has_tag, said := _said(value))):
+        shown = iter(_hide_joined(said, lines))
+        return _change(value, lambda name, text: text if name in SHAPE else next(shown))
     return value
 
 
@@ -222,23 +230,16 @@ def _hide_joined(parts: list[str], lines: set[str]) -> list[str]:
     return _replace_parts(whole, "\0", ((*span, private.MARK) for span in spans))
 
 
-def _said(value: Json) -> Iterator[str]:
+def _said(value: Json) -> list[str]:
     """Every text of a list, in order, without what only says what a block is."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            if name not in SHAPE:
-                yield from _said(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _said(each)
+    found: list[str] = []
 
+    def note(name: str, text: str) -> str:
+        found.extend([] if name in SHAPE else [text])
+        return text
 
-def _rebuild(value: Json, shown: Iterator[str]) -> Json:
-    if isinstance(value, str):
-        return next(shown)
-    return _map(value, lambda name, each: each if name in SHAPE else _rebuild(each, shown))
+    _change(value, note)
+    return found
 
 
 def _without_lines(text: str, lines: list[str]) -> str:

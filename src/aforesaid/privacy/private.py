@@ -2,48 +2,27 @@
 
 It fails closed. A tag that is not closed hides the rest of its field; a closing tag alone hides what stands before
 it, because clients show files and output in parts. Tags may nest, have any letter case and attributes, and be escaped
-as JSON or HTML. `hook/capture.py` does the same to the bytes of a prompt before they reach the disk; a contract test
-keeps the two equal.
+as JSON or HTML. `hook/private_prompt.py` has the rule, for the bytes of a prompt before they reach the disk.
 """
 
 import re
 
+from aforesaid.hook import private_prompt
+
 MARK = "[private]"
 WORD = "private"
-# The bytes of a payload may have it all escaped once more.
-TAG = re.compile(
-    r"(?:<|\\{1,4}u003c|&lt;)\s{0,8}(?P<closes>\\{0,4}/)?\s{0,8}private(?![\w-])"
-    r"(?:(?(closes)\s{0,8}|[^<>\\]{0,200}?)(?:>|\\{1,4}u003e|&gt;))?",
-    re.IGNORECASE,
-)
+TAG = re.compile(private_prompt.TAG.pattern.decode(), re.IGNORECASE)
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    depth = begin = 0
-    for tag in TAG.finditer(text):
-        if not tag["closes"]:
-            begin = begin if depth else tag.start()
-            depth += 1
-        elif depth > 1:
-            depth -= 1
-        else:
-            # Not opened: whatever stands before it, with all that was shown of it.
-            found = [*found, (begin, tag.end())] if depth else [(0, tag.end())]
-            depth = 0
-    if depth:
-        found.append((begin, len(text)))
-    return found
+    return private_prompt.spans(TAG.finditer(text), 0, len(text))
 
 
 def has_tag(text: str) -> bool:
     lowered = text.lower()
-    at = lowered.find(WORD)
-    while at >= 0:
-        if is_behind_bracket(lowered, at):
-            return TAG.search(text) is not None
-        at = lowered.find(WORD, at + 1)
-    return False
+    words = re.finditer(WORD, lowered)
+    is_likely = any(is_behind_bracket(lowered, word.start()) for word in words)
+    return is_likely and TAG.search(text) is not None
 
 
 def is_behind_bracket(text: str, at: int) -> bool:

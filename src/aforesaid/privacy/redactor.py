@@ -151,12 +151,6 @@ class Redactor:
         """Whether it has one, or had one that is replaced by a mark."""
         return marking.OPENING in text or private.MARK in text or bool(self.find(text))
 
-    def texts(self, texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(map(self.text, texts))
-
-    def maybe(self, text: str | None) -> str | None:
-        return None if text is None else self.text(text)
-
     def find(self, text: str, known: Mapping[str, str] = NOTHING) -> list[Found]:
         """Every secret and private part, in order; none overlaps another."""
         return self._find(_Text.of(text), known)
@@ -186,9 +180,9 @@ class Redactor:
                 at = text.find(value, at + len(value))
         taken.add_all(self._find_by_rules(read))
         if markers := _find_markers(places):
-            seen = view.decode(text, markers)
-            for kind, start, end in self._find_by_rules(_Text.of(seen.text)):
-                taken.add(kind, *seen.map_span(start, end))
+            seen, original = view.decode(text, markers)
+            for kind, start, end in self._find_by_rules(_Text.of(seen)):
+                taken.add(kind, original[start], original[end])
         taken.add_all(_find_repeated(text, taken.found))
         return [each for each in taken.found if each.kind != MARKED]
 

@@ -276,11 +276,18 @@ def _read_files(state: Downloads, call: Call) -> bool:
 
 
 def _copy_files(state: Downloads, call: Call) -> bool:
-    """`cp`, `mv`, `scp`, `rsync`: what is copied from elsewhere stays foreign."""
-    operands = operands_of(call.rest, "-e -i -P -F -o -l -J -c -S --rsh --exclude --include")
+    """`cp`, `mv`, `scp`, `rsync`."""
+    valued = "-e -i -P -F -o -l -J -c -S --rsh --exclude --include"
+    return _copy(state, operands_of(call.rest, valued))
+
+
+def _copy(state: Downloads, operands: list[str]) -> bool:
+    """What is copied from elsewhere stays foreign. To `-` it is printed."""
     *sources, target = operands or [""]
     for source in sources:
-        far = call.program in ("scp", "rsync") and REMOTE_PATH.fullmatch(source)
+        far = "://" in source or REMOTE_PATH.fullmatch(source)
+        if far and target == "-":
+            return True
         if far or state.is_foreign_path(source):
             state.add_copy(source, target)
     return False
@@ -314,21 +321,15 @@ def _run_shell(state: Downloads, call: Call) -> bool:
 def _run_code(state: Downloads, call: Call) -> bool:
     if call.program in ("python", "pypy", "pypy3") and "-m" in call.rest[:3]:
         module = call.rest[call.rest.index("-m") + 1 :]
-        if module[:1] == ["json.tool"]:
-            return _read_files(state, replace(call, program="cat", rest=module[1:]))
         return bool(module) and state.run_words(module, call.stdin, call.mentioned)
-    code = [after for word, after in pairwise(call.rest) if word in WORDS["code-options"]]
+    # The whole line: options may load modules.
+    code = [" ".join(call.rest)] if WORDS["code-options"] & set(call.rest) else []
     code += call.inputs
-    if not code and call.program in ("powershell", "pwsh"):
-        code = [" ".join(operands_of(call.rest))]
     if not code:
         scripts = [word for word in operands_of(call.rest)[:2] if not programs.TOOL.search(word)]
         return call.any or state.has_foreign(scripts)
-    files = [word for word in call.rest if word not in code]
-    if call.program == "perl" and _read_files(state, replace(call, program="cat", rest=files)):
+    if call.program == "perl" and _read_files(state, replace(call, program="cat")):
         return True
-    if any(word.startswith("-M") for word in call.rest):
-        code = [" ".join(call.rest)]  # modules of Perl
     return call.any or any(map(partial(_is_foreign_code, state), code))
 
 
@@ -475,13 +476,7 @@ def _aws(state: Downloads, call: Call) -> bool:
     """Also `gsutil` and their like: `cp` from a bucket to a file or to standard output."""
     operands = operands_of(call.rest, WORDS["valued"])
     if any(word in ("cp", "mv", "sync", "copy", "download", "get") for word in operands[:3]):
-        places = operands[operands.index("cp") + 1 :] if "cp" in operands else operands[1:]
-        if len(places) > 1 and re.match(r"[a-z0-9]+://", places[-2]):
-            if places[-1] == "-" or call.rest[-1] == "-":
-                return True
-            state.add_copy(places[-2], places[-1])
-            return False
-        return call.rest[-1:] == ["-"] and any("://" in word for word in call.rest)
+        return _copy(state, operands)
     if call.program in WORDS["elsewhere-programs"] and _run_elsewhere(state, call):
         return True
     path = " ".join(operands[:5])
@@ -496,8 +491,6 @@ def _run_elsewhere(state: Downloads, call: Call) -> bool:
     options = ("-c", "-C", "-a", "--command", "cmd.run")
     lines = [b for a, b in pairwise(call.rest) if a in options]
     lines += [word.partition("=")[2] for word in call.rest if word.startswith("--command=")]
-    if call.program == "heroku" and call.rest[:1] == ["run"]:
-        lines.append(" ".join(operands_of(call.rest)[1:]))
     return call.has_foreign_subcommand() or state.run_lines(lines, REMOTE)
 
 
@@ -506,9 +499,7 @@ def _download(state: Downloads, call: Call) -> bool:
     operands = operands_of(call.rest, "-d --dest -D --dir -p --pattern -o --output -P")
     verb, names = (operands[0], operands[1:]) if operands else ("", [])
     if verb in ("cp", "checkout", "co", "export") and len(names) > 1:
-        if REMOTE_PATH.fullmatch(names[0]) or "://" in names[0]:
-            state.add_copy(names[0], names[-1])
-        return False
+        return _copy(state, names)
     if verb in ("download", "pack", "fetch", "source", "unpack", "pull"):
         state.add_path(call.value_of("-d", "--dest", "-D", "--dir", "-o", "--output"))
         for name in names:

@@ -1,1 +1,1 @@
-"""Who turns a turn into observations: each provider is one file and one row in wiring."""
+"""Who turns a turn into observations. `wiring.provider` chooses one, `settings.toml` lists their names."""

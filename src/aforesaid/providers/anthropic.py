@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from aforesaid import text
 from aforesaid.clock import Clock
 from aforesaid.model.requests import Failure, Misconfigured, Refused, Reply, Request, Usage
-from aforesaid.providers.errors import Service, rejects
+from aforesaid.providers.errors import Service
 from aforesaid.providers.http import (
     HttpModel,
     Incoming,
@@ -30,12 +30,14 @@ class AnthropicApi(HttpModel):
     name = "anthropic"
     key_fix = "ANTHROPIC_API_KEY, or `aforesaid config set synthesis.api_key …`"
     address_fix = ADDRESS
+    optional = (
+        "thinking",
+    )  # notes need none, which is paid for; but not every model can do without
 
     def __init__(self, *, model: str, api_key: str | None, seconds: float, clock: Clock) -> None:
         super().__init__(
             model=model or DEFAULT_MODEL, api_key=api_key, seconds=seconds, clock=clock
         )
-        self._thinks = False
 
     def _problem(self) -> Misconfigured | None:
         if parse_address(os.environ.get(ADDRESS) or URL):
@@ -69,16 +71,10 @@ class AnthropicApi(HttpModel):
             secrets=(found,) if found else (),
         )
 
-    def _adapt(self, error: Exception) -> bool:
-        """Notes need no thinking, which is paid for; but not every model can do without."""
-        if self._thinks or not rejects(error, "thinking"):
-            return False
-        self._thinks = True
-        return True
-
     def _stream(self, client: "Anthropic", incoming: Incoming, service: Service) -> Reply | Failure:
         request = incoming.request
-        optional: dict[str, Any] = {} if self._thinks else {"thinking": {"type": "disabled"}}
+        thinks = "thinking" in self._rejected
+        optional: dict[str, Any] = {} if thinks else {"thinking": {"type": "disabled"}}
         create: Any = client.messages.create
         stream = create(
             model=self.model,

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aforesaid import extras
 from aforesaid.clock import MINUTE, SECOND, Clock
+from aforesaid.errors import install_command
 from aforesaid.model.requests import (
     Failure,
     Misconfigured,
@@ -33,7 +33,7 @@ from aforesaid.model.requests import (
     Usage,
 )
 from aforesaid.paths import PRIVATE_DIR
-from aforesaid.providers.base import PATIENCE
+from aforesaid.providers.base import LOOK_SECONDS, PATIENCE
 from aforesaid.providers.claude_login import key_helper, secrets
 from aforesaid.providers.errors import scrub_message
 from aforesaid.text import tokens
@@ -239,11 +239,10 @@ def _options(request: Request, *, model: str, seconds: float) -> "ClaudeAgentOpt
     )
 
 
-NO_SDK = f"The `claude` provider needs a package: {extras.install('claude')}."
-NO_CLI = f"There is no Claude Code client. Install it: {extras.install('claude')}."
+NO_SDK = f"The `claude` provider needs a package: {install_command('claude')}."
+NO_CLI = f"There is no Claude Code client. Install it: {install_command('claude')}."
 CLOSED = "The provider was closed"
 BROKE_OFF = "Claude Code ended in the middle of an answer"
-LOOK_SECONDS = 0.2  # how soon a request notices that the provider was closed
 TO_LEAVE = 5.0  # seconds for an answer to notice that its process is gone
 TO_END = 30.0  # seconds that the end of a process may take, with every pause in it
 

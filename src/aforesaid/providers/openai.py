@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aforesaid import text
 from aforesaid.clock import Clock
 from aforesaid.model.requests import Failure, Misconfigured, Refused, Reply, Request, Usage
-from aforesaid.providers.errors import Service, classify, rejects, server_message
+from aforesaid.providers.errors import Service, classify, server_message
 from aforesaid.providers.http import (
     PRESETS,
     Endpoint,
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 NO_KEY = "none"  # the SDK insists on one; local servers do not look at it
-OPTIONAL = ("stream_options", "temperature", "max_tokens")
 
 
 class OpenAiApi(HttpModel):
     name = "openai"
     address_fix = "`synthesis.endpoint`"
+    optional = ("stream_options", "temperature", "max_tokens")
 
     def __init__(
         self, *, endpoint: Endpoint, model: str, api_key: str | None, seconds: float, clock: Clock
@@ -38,7 +38,6 @@ class OpenAiApi(HttpModel):
         chosen = model or endpoint.default_model or ""
         super().__init__(model=chosen, api_key=api_key, seconds=seconds, clock=clock)
         self._endpoint = endpoint
-        self._rejected: set[str] = set()
 
     def _problem(self) -> Misconfigured | None:
         if self.model:
@@ -85,13 +84,6 @@ class OpenAiApi(HttpModel):
             secrets=(key,) if key else (),
         )
 
-    def _adapt(self, error: Exception) -> bool:
-        left = (name for name in OPTIONAL if name not in self._rejected)
-        name = next((name for name in left if rejects(error, name)), None)
-        if name is not None:
-            self._rejected.add(name)
-        return name is not None
-
     def _parameters(self, most_tokens: int) -> dict[str, Any]:
         chosen = {
             "stream_options": {"include_usage": True},
@@ -128,9 +120,6 @@ class OpenAiApi(HttpModel):
                     if incoming.left:
                         break
                     reading.take(chunk)
-                    if incoming.loops:
-                        reading.finish = "length"
-                        break
         return reading.outcome(service)
 
 

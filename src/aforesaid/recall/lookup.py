@@ -16,7 +16,7 @@ from aforesaid.model.search import (
     Reason,
 )
 from aforesaid.model.sessions import Session
-from aforesaid.recall.resolve import get_thing
+from aforesaid.recall.resolve import as_recorded, get_thing
 from aforesaid.recall.search import Searcher, event_hit, make_hit
 from aforesaid.store.store import Store
 
@@ -104,12 +104,6 @@ def is_directory(store: Store, project_id: int, path: str) -> bool:
     if not path or store.observations.for_file(project_id, path, 1):
         return False
     return bool(store.observations.known_files(project_id, f"{path}/", 1))
-
-
-def as_recorded(store: Store, project_id: int, path: str) -> str:
-    for root in (store.projects.get(project_id).root, *store.projects.dirs(project_id)):
-        path = path.removeprefix(root.rstrip("/") + "/")
-    return path.removeprefix("./").rstrip("/")
 
 
 def _place(store: Store, kind: str, source: int) -> Place | None:

@@ -142,10 +142,9 @@ class Matrix:
 
     def near(self, text: str, filters: Filters, within: Collection[int] | None) -> Meaning | None:
         """`within`: the documents that pass the other filters than project and time. None: there are none."""
-        if not len(self):
-            return None
+        # Also for an empty store: a missing encoder is told.
         asked = self.encoder.encode([text])[0]
-        if not asked.any():
+        if not len(self) or not asked.any():
             return None
         part = self._scope(filters, within)
         if part is not None and not part.any():

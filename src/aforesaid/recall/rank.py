@@ -67,28 +67,29 @@ def _most(values: Mapping[object, float] | Mapping[int, float] | Mapping[Turn, f
     return max(values.values(), default=0.0) or 1.0
 
 
-def points(
+def score(
     documents: Iterable[Document],
     question: Question,
     evidence: Evidence,
     weights: Weights = DEFAULT,
-) -> list[dict[str, float]]:
-    """What speaks for each document and against it, by name. The sum is its score."""
+) -> list["Found"]:
+    """With what speaks for each document and against it, by name. The sum is its score."""
     words, best = evidence.words, evidence.best
     best_said, best_cosine = _most(evidence.said), _most(evidence.cosines)
 
-    def of(document: Document) -> dict[str, float]:
+    def score_one(document: Document) -> Found:
+        own, near = words.get(document.id, 0.0), evidence.meaning.get(document.id, 0.0)
         turn = document.session_id, document.turn
         named = document.labels & question.names if question.names else ()
         age = max(0, evidence.now - document.at)
         cosine = max(0.0, evidence.cosines.get(document.id, 0.0))
-        return {
-            "words": weights.words * words.get(document.id, 0.0) / best,
+        points = {
+            "words": weights.words * own / best,
             "words before it": weights.previous * words.get(document.previous or 0, 0.0) / best,
             "its session": weights.session * evidence.sessions.get(turn[0], 0.0) / best,
             "its prompt": weights.prompt * evidence.prompts.get(turn, 0.0) / best,
             "its turn": weights.said * evidence.said.get(turn, 0.0) / best_said,
-            "meaning": weights.meaning * evidence.meaning.get(document.id, 0.0),
+            "meaning": weights.meaning * near,
             "meaning by itself": weights.own * cosine / best_cosine,
             "names": weights.names * len(named) / len(question.names) if named else 0.0,
             "time": weights.times * in_named_time(document, question),
@@ -100,8 +101,9 @@ def points(
             "doubted": weights.doubted * document.doubted,
             "superseded": weights.superseded * document.superseded,
         }
+        return Found(document, points, sum(points.values()), own, near)
 
-    return [of(each) for each in documents]
+    return [score_one(each) for each in documents]
 
 
 def reasons(

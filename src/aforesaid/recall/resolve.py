@@ -11,14 +11,12 @@ from pathlib import Path
 from aforesaid.errors import NotFound
 from aforesaid.model.names import NAMED, NUMBER
 from aforesaid.model.observations import Observation, Summary
-from aforesaid.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY, FoundEvent
+from aforesaid.model.search import EVENT, OBSERVATION, SESSION, SUMMARY, FoundEvent
 from aforesaid.model.sessions import Project, Prompt, Session
 from aforesaid.store.store import Store
 
 SEARCHES = {
-    OBSERVATION: "aforesaid search",
     SUMMARY: "aforesaid search --level summaries",
-    PROMPT: "aforesaid search",
     SESSION: "aforesaid sessions",
     EVENT: "aforesaid search --level events",
 }
@@ -72,7 +70,9 @@ def not_found(store: Store, kind: str, number: int) -> NotFound:
         undo = f"`aforesaid forget {number} --undo` restores it."
         return NotFound(f"Observation #{number} is hidden. {undo}")
     name = f"observation #{number}" if kind == OBSERVATION else f"{kind} {number}"
-    return NotFound(f"There is no {name}. Find one with `{SEARCHES[kind]}`.")
+    return NotFound(
+        f"There is no {name}. Find one with `{SEARCHES.get(kind, 'aforesaid search')}`."
+    )
 
 
 def parse_id(store: Store, text: str) -> tuple[str, int]:
@@ -147,11 +147,13 @@ def find_project(store: Store, name: str, here: Path) -> Project:
 def file_name(store: Store, project_id: int | None, path: str, here: Path) -> str:
     """A file as observations name it: relative to the project's directory if it is below it. A path that is
     not a file here is used as it was typed."""
-    if project_id is None or not path:
-        return path
     place = Path(path).expanduser()
-    whole = here / place
+    if project_id is None or not path or not (place.is_absolute() or (here / place).exists()):
+        return path
+    return as_recorded(store, project_id, str(here / place))
+
+
+def as_recorded(store: Store, project_id: int, path: str) -> str:
     for root in (store.projects.get(project_id).root, *store.projects.dirs(project_id)):
-        if whole.is_relative_to(root) and (place.is_absolute() or whole.exists()):
-            return str(whole.relative_to(root))
-    return path
+        path = path.removeprefix(root.rstrip("/") + "/")
+    return path.removeprefix("./").rstrip("/")

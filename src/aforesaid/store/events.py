@@ -81,8 +81,6 @@ class Events(Part):
 
     def trim_quarantine(self, before: int, most: int) -> int:
         """Reasons that are older, and the oldest of too many. How many went."""
-        if not self._db.rows("events", "old_quarantine", before=before, most=most):
-            return 0  # no transaction for nothing
         return self._db.run("events", "trim_quarantine", before=before, most=most)
 
     def for_job(self, job_id: int) -> list[StoredEvent]:

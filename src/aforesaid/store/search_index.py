@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from aforesaid import clock, log
 from aforesaid.encoders.base import Encoder, chunks, packed
+from aforesaid.model.observations import Origin
 from aforesaid.model.purge import ERASED
 from aforesaid.model.search import (
     OBSERVATION,
@@ -23,7 +24,6 @@ from aforesaid.model.search import (
     Filters,
     FoundEvent,
     IndexHealth,
-    ReadEvent,
     StoredVector,
     UnreadEvent,
 )
@@ -122,11 +122,8 @@ class Index(Part):
             # What comes later has a higher id: a pass that finds nothing to do need not look at everything.
             self._encoded = self._pass_to
             return None
-        texts = []
-        for row in rows:
-            found = self.document_text(row["kind"], row["source"])
-            texts.append(found.plain if found else "")
-        vectors = self._vectors(texts)
+        documents = (self.document_text(row["kind"], row["source"]) for row in rows)
+        vectors = self._vectors([found.plain if found else "" for found in documents])
         if vectors is None:
             return None
         with self._db.transaction() as db:
@@ -154,26 +151,21 @@ class Index(Part):
         """Events whose texts were not indexed yet, in order."""
         after = self._db.number("index", "state", name="events")
         found = unpacked(self._db.each("index", "events_after", after=after, limit=limit))
-        return [
-            UnreadEvent(
-                *(each["agent"], each["project_id"], each["project_dir"], stored_event(each, body)),
-                *(each["root"], each["content_hash"]),
-            )
-            for each, body in found
-        ]
+        return [read(UnreadEvent, row, event=stored_event(row, body)) for row, body in found]
 
-    def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
-        """In order, up to the first whose content was replaced since it was read."""
+    def add_event_texts(self, texts: Iterable[tuple[UnreadEvent, str, Origin | None]]) -> None:
+        """Each with its text and origin, in order, up to the first whose content was replaced since it was
+        read."""
         last = 0
         with self._db.transaction() as db:
-            for found in texts:
-                each, event = found.unread, found.unread.event
+            for each, text, origin in texts:
+                event = each.event
                 seen = {"event_id": event.id, "content_hash": each.content_hash}
                 if db.row("index", "as_read", **seen) is None:
                     break
                 last = event.id
-                db.run("index", "set_origin", event_id=last, origin=found.origin)
-                if not found.text:
+                db.run("index", "set_origin", event_id=last, origin=origin)
+                if not text:
                     continue
                 owner = {"project_id": each.project_id, "session_id": event.session_id}
                 about = owner | {"agent": each.agent, "at": event.at}
@@ -181,8 +173,8 @@ class Index(Part):
                     "event_id": last,
                     "project_id": each.project_id,
                     "scope": " ".join(scope(about, "event", None)),
-                    "words": index_text(found.text),
-                    "text": found.text,
+                    "words": index_text(text),
+                    "text": text,
                 }
                 db.run("index", "add_event_text", **values)
             if last:
@@ -315,12 +307,10 @@ class Index(Part):
         if not terms:
             return []
         match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
-        found: list[FoundEvent] = []
-        for key, score in self._db.rows("search", "events", match=match, limit=limit * OVER):
-            row = self._db.row("search", "event", id=key)
-            if row is not None and _in_time(row["at"], filters) and len(found) < limit:
-                found.append(FoundEvent(**dict(row), score=score))
-        return found
+        wanted = {"since": filters.since, "until": filters.until, "limit": limit}
+        return self._db.all(
+            FoundEvent, "search", "events", match=match, candidates=limit * OVER, **wanted
+        )
 
     def match_turns(
         self, terms: Sequence[str], filters: Filters, limit: int
@@ -371,7 +361,6 @@ def scope(row: Row | Mapping[str, Any], kind: str, type_: str | None) -> Iterabl
     yield f"k_{kind}"
     yield f"a_{name_term(row['agent'])}"
     yield f"m_{month(row['at'])}"
-    yield f"y_{month(row['at']) // 12}"
     if type_:
         yield f"t_{type_}"
 
@@ -444,22 +433,14 @@ def _of_events(filters: Filters) -> Filters:
     return replace(filters, kinds=(), types=(), concepts=(), files=())
 
 
-def _in_time(at: int, filters: Filters) -> bool:
-    return (filters.since is None or at >= filters.since) and (
-        filters.until is None or at < filters.until
-    )
-
-
 def _months(filters: Filters) -> list[str]:
-    """Coarse: within a month, or a year of a long period, the caller decides."""
+    """Coarse: within a month, and in a period of years, the caller decides."""
     if filters.since is None and filters.until is None:
         return []
     # Clocks go wrong: without an end, what is dated in the next year counts too.
     last = month(filters.until if filters.until is not None else clock.now() + YEAR)
     first = min(last, 0 if filters.since is None else month(filters.since))
-    if last - first <= MOST_MONTHS:
-        return [f"m_{each}" for each in range(first, last + 1)]
-    return [f"y_{each}" for each in range(last // 12, first // 12 - 1, -1)]
+    return [f"m_{each}" for each in range(first, last + 1)] if last - first <= MOST_MONTHS else []
 
 
 def _document(row: Row) -> Document:

@@ -15,12 +15,12 @@ from aforesaid.store.events import Events
 from aforesaid.store.jobs import Jobs
 from aforesaid.store.observations import Observations
 from aforesaid.store.projects import Projects
+from aforesaid.store.purge import Maintenance, Purge
 from aforesaid.store.requests import Requests
 from aforesaid.store.search_index import Index
 from aforesaid.store.sessions import Injections, Sessions, Summaries
 
 if TYPE_CHECKING:
-    from aforesaid.store.purge import Maintenance, Purge
     from aforesaid.store.records import Transfer
 
 
@@ -45,23 +45,12 @@ class Store:
         self.summaries = Summaries(database)
         self.injections = Injections(database)
         self.requests = Requests(database)
-
-    # Most readers need none of these, and would wait for their imports.
-
-    @cached_property
-    def purge(self) -> "Purge":
-        from aforesaid.store.purge import Purge
-
-        return Purge(self.database)
-
-    @cached_property
-    def maintenance(self) -> "Maintenance":
-        from aforesaid.store.purge import Maintenance
-
-        return Maintenance(self.database)
+        self.purge = Purge(database)
+        self.maintenance = Maintenance(database)
 
     @cached_property
     def transfer(self) -> "Transfer":
+        """Most readers do not need it, and would wait for its imports."""
         from aforesaid.store.records import Transfer
 
         return Transfer(self.database)

@@ -42,7 +42,6 @@ from aforesaid.synthesis.cost import Budget, Prices, largest_usage
 from aforesaid.synthesis.ground import ground_observation, ground_summary
 from aforesaid.synthesis.parse import (
     Unusable,
-    add_path_to_facts,
     parse_observations,
     parse_summary,
     shape_draft,
@@ -165,8 +164,7 @@ class ModelWriter:
         if not isinstance(parsed, tuple):
             return parsed
         examples = prompt.example_fields()
-        grounded = (ground_observation(shape_draft(draft), turn, examples) for draft in parsed)
-        return tuple(map(add_path_to_facts, grounded))
+        return tuple(ground_observation(shape_draft(draft), turn, examples) for draft in parsed)
 
     def summarize(self, turn: Turn) -> SummaryDraft | SummarySkipped | Failure:
         request = build_request(turn, SUMMARIZE, self.style, self.budget)
@@ -210,22 +208,18 @@ class ModelWriter:
 
 
 SAMPLE = 100  # jobs of each kind
-ENOUGH_ANSWERS = 20  # of the past, to judge the future by
-# Observations for each part of a turn, by how much is to be written.
-THUMB = {"minimal": (0.0, 1.0), "normal": (1.0, 2.0), "verbose": (1.0, 4.0)}
 SPREAD = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Of a model: requests and tokens. `low` to `high` observations, and what that is based on."""
+    """Of a model: requests and tokens; and `low` to `high` observations."""
 
     requests: int
     sent: int
     received: int
     low: int
     high: int
-    basis: str
 
 
 def estimate(
@@ -234,45 +228,26 @@ def estimate(
     jobs: Sequence[Job],
     style: prompt.Style,
     budget: int,
-    *,
-    rules: Writer | None,
+    rules: Writer,
 ) -> Estimate:
-    """From a sample of each kind of job: in the queue they alternate. `rules`: where they write it, and no
-    model."""
-    requests, sent, received, found = {OBSERVE: 0.0, SUMMARIZE: 0.0}, 0.0, 0.0, 0.0
-    sampled = False
+    """From a sample of each kind of job: in the queue they alternate. `rules` write at first what a model
+    then improves."""
+    requests = sent = received = found = 0.0
     (_, summary), (_, observations) = prompt.examples()
     for kind, answer in ((OBSERVE, observations), (SUMMARIZE, summary)):
         same = [job for job in jobs if job.kind == kind]
         sample = same[:: max(1, ceil(len(same) / SAMPLE))]
         scale = len(same) / max(1, len(sample))
-        sampled |= len(sample) < len(same)
         for job in sample:
             session = store.sessions.get(job.session_id)
             assert session is not None, "jobs are deleted with their session"
-            if rules and job.kind == OBSERVE and store.jobs.is_last_part(job):
+            if job.kind == OBSERVE and store.jobs.is_last_part(job):
                 written = rules.observe(build_turn(store, agents, job, session, whole=True))
                 found += scale * len(written) if isinstance(written, tuple) else 0
             turn = build_turn(store, agents, job, session)
             if request := build_request(turn, job.kind, style, budget):
-                requests[kind] += scale
+                requests += scale
                 sent += scale * sum(map(tokens, request.texts))
                 received += scale * tokens(answer)  # as long as the one in the worked example
-    total = round(sum(requests.values()))
-    past = store.requests.written()
-    known, observed = past.answers >= ENOUGH_ANSWERS, past.answers - past.summaries
-    if known:
-        received = store.requests.spent().received * total / past.answers
-    if rules:  # a thing that is said twice is kept once
-        low, high = found * (1 - SPREAD), found * (1 + SPREAD if sampled else 1)
-        basis = "what the rules find in a sample" if sampled else "what the rules find"
-    elif known and observed:
-        each = requests[OBSERVE] * past.observations / observed
-        low, high = each * (1 - SPREAD), each * (1 + SPREAD)
-        basis = f"{past.observations} from {observed} parts of turns so far"
-    else:
-        low, high = (each * requests[OBSERVE] for each in THUMB[style.verbosity])
-        basis = "a rule of thumb: {:.0f} to {:.0f} for each part of a turn".format(
-            *THUMB[style.verbosity]
-        )
-    return Estimate(total, round(sent), round(received), int(low), ceil(high), basis)
+    low, high = int(found * (1 - SPREAD)), ceil(found * (1 + SPREAD))
+    return Estimate(round(requests), round(sent), round(received), low, high)

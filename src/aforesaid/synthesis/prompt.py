@@ -13,8 +13,8 @@ from aforesaid.model.events import FileChanged, ToolUsed
 from aforesaid.model.observations import Turn
 from aforesaid.model.requests import Request
 from aforesaid.providers.extract.choose import BETWEEN, CLOSING, choose, find_open_ends
+from aforesaid.providers.extract.work import relative_path
 from aforesaid.synthesis.turn import (
-    display_path,
     excerpt,
     first_lines,
     nested,
@@ -25,10 +25,8 @@ from aforesaid.text import fenced, one_line
 VERSION = "v1"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 PROMPT_ROOM, SAID_ROOM, GOAL_ROOM, REPLY_ROOM = 1_600, 1_600, 240, 4_000
-SAID, SHORT_SAID = (
-    12,
-    300,
-)  # sentences of the agent; characters of a message without any that counts
+# Sentences of the agent; characters of a message without any that counts.
+SAID, SHORT_SAID = 12, 300
 RECORDED_LINES, RECORDED_ROOM = 30, 90
 # Tokens. A smaller request is for a small model, and that repeats earlier titles instead of reading events.
 ROOMY = 3_000
@@ -154,7 +152,7 @@ def _before(turn: Turn) -> str:
 def changed_files(turn: Turn) -> list[str]:
     tools = (each.event.what for each in turn.events if isinstance(each.event.what, ToolUsed))
     changes = (tool.action for tool in tools if not tool.failure)
-    paths = (display_path(c.path, turn.root) for c in changes if isinstance(c, FileChanged))
+    paths = (relative_path(c.path, turn.root) for c in changes if isinstance(c, FileChanged))
     return first_lines(list(dict.fromkeys(paths)), FILES_ROOM, "files")
 
 

@@ -35,6 +35,7 @@ from aforesaid.model.search import OBSERVATION
 from aforesaid.model.sessions import Session
 from aforesaid.provenance.tracker import is_ours
 from aforesaid.providers.extract.patches import language_of, outline
+from aforesaid.providers.extract.work import relative_path
 from aforesaid.store.store import Store
 from aforesaid.text import fenced, one_line, tokens
 
@@ -121,9 +122,7 @@ def _injected_texts(store: Store, agent: Agent, session: Session) -> Iterator[st
 
 SHRINKING = (1.0, 0.6, 0.35, 0.2, 0.1)  # the room for each event, until all of them fit
 OUTLINED_LINES, OUTLINED_WIDTH = 2_000, 160
-LONGEST_PATH = 300
 Room = dict[str, int]  # characters that an event may take, by what it is
-NO_LINE_ENDS = str.maketrans("\r\n", "  ")  # a file's name must not look like another event
 SIZES = {"diff": 2_400, "outline": 320, "command": 600, "output": 1_000, "words": 1_200}
 
 
@@ -183,7 +182,8 @@ def _tool(tool: ToolUsed, root: str, room: Room, count: int) -> str:
         case FileChanged() as change:
             lines = "" if tool.failure else _diff(change, room)
             diff = f"\n{lines}" if lines else ""
-            return f"{_verb(change)} {display_path(change.path, root)}{diff}{outcome}"
+            verb = "Created" if change.created else "Edited"
+            return f"{verb} {relative_path(change.path, root)}{diff}{outcome}"
         case FileRead() as read:
             return f"Read {_read(read, root, room)}{times}{outcome}"
         case CommandRun() as run:
@@ -211,10 +211,6 @@ def _tool(tool: ToolUsed, root: str, room: Room, count: int) -> str:
             assert_never(tool.action)
 
 
-def _verb(change: FileChanged) -> str:
-    return "Created" if change.created else "Edited"
-
-
 def _outcome(failure: Failure | None, room: Room) -> str:
     if failure is None:
         return ""
@@ -240,7 +236,7 @@ def _read(read: FileRead, root: str, room: Room) -> str:
         part = f"lines {read.first_line}-{last} of {part.removesuffix(' lines')}"
     outline = excerpt(_outline(read), room["outline"]).replace("\n", " ")
     outline = outline or one_line(read.content, min(200, room["outline"]))
-    return f"{display_path(read.path, root)} ({part}): {outline}"
+    return f"{relative_path(read.path, root)} ({part}): {outline}"
 
 
 @lru_cache(maxsize=64)
@@ -262,12 +258,6 @@ def _ends(blocks: list[str], budget: int) -> list[str]:
             break
         (head if first else tail).append(rest.popleft() if first else rest.pop())
     return [*head, cut_mark(len(rest), "events"), *reversed(tail)]
-
-
-def display_path(path: str, root: str) -> str:
-    """As people name files: seen from the project."""
-    inside = path.removeprefix(root.rstrip("/") + "/")
-    return shortened(inside.translate(NO_LINE_ENDS), LONGEST_PATH)
 
 
 HEAD = 0.6  # of the room: what it is about stands at the beginning, errors and results at the end

@@ -47,7 +47,7 @@ class Commands:
         self.service, self.context = service, service.context
         self.answers, self.memories = service.answers, service.memories
         self.rows = self.context.store.observations
-        self.imports = Imports(self.context, self._imported, self.memories.start_import)
+        self.imports = Imports(self.context, self._imported)
         self._editing = threading.Lock()
 
     def all(self) -> dict[str, Command]:

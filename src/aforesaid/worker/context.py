@@ -87,6 +87,7 @@ class Context:
         self.searcher = wiring.searcher(store, self.settings, clock)
         self.notifier = Notifier(store, clock)
         self.priority = HookPriority()
+        self.boring_tools = home.settings.names("capture.boring_tools")
         self.changed: set[int] = set()
         self.faults: dict[str, str] = {}
         self.busy, self.drafting = threading.Lock(), threading.Lock()
@@ -99,6 +100,13 @@ class Context:
         if model is not None:
             model = None if self.breaker.blocked() else MonitoredModel(model, self.breaker)
         return replace(self.choice, model=model)
+
+    def is_boring(self, tool: str | None) -> bool:
+        """Whether its calls are stored and not processed."""
+        return tool is not None and any(
+            tool.startswith(each[:-1]) if each.endswith("*") else tool == each
+            for each in self.boring_tools
+        )
 
     def go_on(self) -> bool:
         """Asked between two pieces of work: a hook that waits for its answer comes first."""

@@ -173,16 +173,15 @@ class Extractor:
         said = f"said {day_and_time(self.context.clock())}"
         if request["session"]:
             said += f" in session {request['session'][:8]}"
+        redact, name = self.context.redactor.text, request["name"]
         wanted = extract.RememberRequest(
             text,
             type=request["type"],
-            name=self.context.redactor.maybe(request["name"]),
+            name=None if name is None else redact(name),
             team=request["team"],
             pinned=request["pin"] and not by_agent,
             by_agent=by_agent,
-            files=self.context.redactor.texts(
-                clean(p).strip() for p in request["files"][:MOST_FILES]
-            ),
+            files=tuple(redact(clean(p).strip()) for p in request["files"][:MOST_FILES]),
             evidence=(said,),
         )
         done = extract.remember(self.memories(request["dir"]), wanted, request["dir"])

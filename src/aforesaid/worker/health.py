@@ -61,25 +61,9 @@ def write_problem(paths: Paths) -> str | None:
     return None
 
 
-def problem(
-    paths: Paths,
-    health: Health,
-    now: int,
-    *,
-    fault: str | None = None,
-    parked: str | None = None,
-    disk: str | None = None,
-    lost: str | None = None,
-) -> str | None:
-    """What needs attention, as one message. `fault`: of a thread of the worker. `parked`: that the model is
-    unavailable, and why. `disk`: that space is low. `lost`: events that could not be recorded."""
-    parts = [
-        write_problem(paths),
-        f"the worker is held up ({fault})" if fault else None,
-        parked.rstrip(".") if parked else None,
-        disk,
-        lost,
-    ]
+def problem(paths: Paths, health: Health, now: int, *known: str | None) -> str | None:
+    """What needs attention, as one message, with the faults that are `known`."""
+    parts = [write_problem(paths), *known]
     if health.skipped:
         parts.append(f"{count(health.skipped, 'job')} failed three times (`aforesaid retry`)")
     if health.oldest_pending is not None and now - health.oldest_pending > TOO_OLD:

@@ -22,7 +22,7 @@ from aforesaid.errors import AforesaidError
 from aforesaid.hook.capture import brief_head, brief_name
 from aforesaid.memory import claude_memory
 from aforesaid.model import events
-from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.model.search import Injected
 from aforesaid.model.sessions import Session
 from aforesaid.paths import Paths, private_dir, write_private
 from aforesaid.payload.limits import KEPT_BYTES
@@ -63,8 +63,7 @@ class Note(NamedTuple):
     session: str
     at: int
     hook: str
-    told: tuple[Injection, ...] = ()
-    memories: tuple[MemoryInjection, ...] = ()
+    told: tuple[Injected, ...] = ()
 
 
 @dataclass(slots=True)
@@ -212,9 +211,8 @@ class HookAnswers:
         tokens = self.context.settings.number("brief.tokens")
         text = self._write_brief(project_id, root, tokens).text
         for directory in dirs:
-            for agent in self._agents():
+            for agent, file in self._copies(directory):
                 head = brief_head(directory) + b"\0\n"
-                file = self._brief_file(agent, directory)
                 write_private(file, head + agent.reply("context", text))
         log.action("brief.prepared", project=project_id, size=len(text))
 
@@ -225,20 +223,18 @@ class HookAnswers:
 
     def prepare_missing_briefs(self, project_ids: frozenset[int]) -> None:
         for project_id in project_ids:
-            directories = self._directories(project_id)
-            files = (self._brief_file(a, each) for each in directories for a in self._agents())
-            if not all(each.exists() for each in files):
+            copies = (c for each in self._directories(project_id) for c in self._copies(each))
+            if not all(file.exists() for _, file in copies):
                 self.prepare_brief(project_id)
 
     def drop_brief(self, directory: str) -> None:
-        for agent in self._agents():
-            self._brief_file(agent, directory).unlink(missing_ok=True)
+        for _, file in self._copies(directory):
+            file.unlink(missing_ok=True)
 
-    def _agents(self) -> list[Agent]:
-        return [each for each in self.context.agents.values() if each.connection is not None]
-
-    def _brief_file(self, agent: Agent, directory: str) -> Path:
-        return self.context.paths.briefs / brief_name(agent.name, directory)
+    def _copies(self, directory: str) -> list[tuple[Agent, Path]]:
+        """Its prepared brief, for each agent that has hooks."""
+        agents = (each for each in self.context.agents.values() if each.connection is not None)
+        return [(a, self.context.paths.briefs / brief_name(a.name, directory)) for a in agents]
 
     def _directories(self, project_id: int) -> list[str]:
         known = self.context.store.projects.dirs(project_id)
@@ -249,10 +245,9 @@ class HookAnswers:
         with self._recording:
             for note in list(self._notes):
                 session = self.context.store.sessions.find(note.agent, note.session)
-                if session is not None and (note.told or note.memories):
+                if session is not None and note.told:
                     injections = self.context.store.injections
                     injections.add(session.id, note.hook, note.told, note.at)
-                    injections.add_memories(session.id, note.hook, note.memories, note.at)
                 elif session is not None:
                     silent = self.context.settings.number("recall.file_tokens") == 0
                     self._lists.write(session, empty=silent)
@@ -288,8 +283,8 @@ class HookAnswers:
             if yes:
                 health.mark_reported(self.context.paths, unreported)
 
-        told = (written.injections, written.memories)
-        done = self._on_delivery(event.agent, event.session, "context", *told, then=heard)
+        told: tuple[Injected, ...] = (*written.injections, *written.memories)
+        done = self._on_delivery(event.agent, event.session, "context", told, then=heard)
         return Answer(agent.reply("context", written.text, note=note), done)
 
     def _prompt(self, agent: Agent, event: events.Event, text: str) -> Answer:
@@ -302,15 +297,15 @@ class HookAnswers:
             return NOTHING
         budget = self.context.settings.number("recall.tokens")
         memories, context = "", ""
-        chosen: list[MemoryInjection] = []
-        told: list[Injection] = []
+        told: list[Injected] = []
         with self.context.priority:
             try:
                 memories, chosen = self.memories.recall_for_prompt(session, text)
+                told += chosen
             except (OSError, AforesaidError) as error:
                 log.warning("recall.without_memories", error=log.cause(error))
             if budget:
-                context, told = inject.recall_for_prompt(
+                context, found = inject.recall_for_prompt(
                     self.context.searcher,
                     self.context.store,
                     session,
@@ -318,11 +313,11 @@ class HookAnswers:
                     budget,
                     current_branch(session.project_dir),
                 )
+                told += found
         context = "\n".join(filter(None, (memories, context)))
-        if told or chosen:
-            items = len(told) + len(chosen)
-            log.action("recall.answered", session=session.id, items=items, size=len(context))
-        heard = self._on_delivery(agent.name, session.ref, "new", tuple(told), tuple(chosen))
+        if told:
+            log.action("recall.answered", session=session.id, items=len(told), size=len(context))
+        heard = self._on_delivery(agent.name, session.ref, "new", tuple(told))
         return Answer(agent.reply("new", context), heard)
 
     def _compaction(self, agent: Agent, event: events.Event) -> Answer:
@@ -364,16 +359,14 @@ class HookAnswers:
         agent: str,
         session: str,
         hook: str,
-        told: tuple[Injection, ...],
-        memories: tuple[MemoryInjection, ...] = (),
+        told: tuple[Injected, ...],
         then: Callable[[bool], None] = nothing,
     ) -> Callable[[bool], None]:
         """An answer that was not delivered does not count as injected."""
 
         def done(heard: bool) -> None:
-            if heard and (told or memories):
-                now = self.context.clock()
-                self._notes.append(Note(agent, session, now, hook, told, memories))
+            if heard and told:
+                self._notes.append(Note(agent, session, self.context.clock(), hook, told))
             then(heard)
 
         return done

@@ -94,41 +94,20 @@ def plan(
         chosen = [file for file in files if _has_more(scratch, file, clock)]
         before = tallies(scratch, files)
         waiting = {job.id for job in scratch.jobs.unfinished()}
-        faulty = _import(home, choice, scratch, clock, chosen, show)
+        reconciler = Reconciler(Context(home, scratch, clock, choice=choice), importing=True)
+        done, total = 0, sum(file.size for file in chosen)
+        for file in chosen:
+            for _ in import_session(reconciler, file):
+                pass
+            done += file.size
+            show(done, total)
+        faulty = [file.path for file in chosen if reconciler.is_faulty(file)]
         jobs = [job for job in scratch.jobs.unfinished() if job.id not in waiting]
         gained = gain(before, before | tallies(scratch, chosen))
         style = choice.style or Style(home.settings.text("synthesis.verbosity"))
         budget = home.settings.number("synthesis.request_tokens")
-        estimated = estimate(
-            scratch,
-            AGENTS,
-            jobs,
-            style,
-            budget,
-            rules=choice.without_model() if choice.model is None else None,
-        )
+        estimated = estimate(scratch, AGENTS, jobs, style, budget, choice.without_model())
         return Plan(gained, faulty, estimated)
-
-
-def _import(
-    home: Home,
-    choice: Choice,
-    store: Store,
-    clock: Clock,
-    files: list[TranscriptFile],
-    show: Callable[[int, int], None],
-) -> list[str]:
-    """Returns the paths of transcripts that could not be read whole."""
-    boring = home.settings.names("capture.boring_tools")
-    context = Context(home, store, clock, choice=choice)
-    reconciler = Reconciler(context, boring=boring, importing=True)
-    done, total = 0, sum(file.size for file in files)
-    for file in files:
-        for _ in import_session(reconciler, file):
-            pass
-        done += file.size
-        show(done, total)
-    return [file.path for file in files if reconciler.is_faulty(file)]
 
 
 def _has_more(store: Store, file: TranscriptFile, clock: Clock) -> bool:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aforesaid import log
-from aforesaid.errors import AforesaidError
+from aforesaid.errors import AforesaidError, describe_error
 from aforesaid.model.records import all_counts
 from aforesaid.repository import identify
 from aforesaid.worker.context import Context
 
 if TYPE_CHECKING:  # loaded by the first import
-    from aforesaid.transfer.importer import MemoryImport, Progress, Source
+    from aforesaid.transfer.importer import Progress, Source
 
 Json = dict[str, Any]
 WATCHED_SECONDS = 5.0  # that a client may not ask, then it is gone
@@ -28,11 +28,10 @@ BUSY_SECONDS = 8.0  # longer than it takes to notice that the client of another 
 
 @dataclass(slots=True)
 class Imports:
-    """`on_imported`: called with the projects that were added to. `memories`: where those of an import go."""
+    """`on_imported`: called with the projects that were added to."""
 
     context: Context
     on_imported: Callable[[frozenset[int]], None]
-    memories: "Callable[[], MemoryImport]"
     _running: threading.Lock = field(default_factory=threading.Lock)
     _name: str = ""
     _progress: Json = field(default_factory=dict)
@@ -51,13 +50,13 @@ class Imports:
         if self.context.stopping.is_set():
             return {"lost": True}
         if not self._running.acquire(timeout=BUSY_SECONDS):
-            return {"error": "Another import is running. Try again when it has finished."}
+            raise AforesaidError("Another import is running. Try again when it has finished.")
         self._name, self._progress, self._asked_at = os.urandom(8).hex(), {}, time.monotonic()
         threading.Thread(target=self._run, args=(request,), name="import", daemon=True).start()
         return {"name": self._name}
 
     def progress(self, request: Json) -> Json:
-        """The last answer has `over` or `error`. `lost`: the import has ended before that; begin again."""
+        """The last answer has `over`, or is an error. `lost`: it has ended before that; begin again."""
         if request["name"] != self._name:
             return {"lost": True}
         self._asked_at = time.monotonic()
@@ -67,21 +66,23 @@ class Imports:
         try:
             self._import(request)
         except AforesaidError as error:
-            self._progress = {"error": str(error)}
+            self._progress = describe_error(error)
         except Exception as error:
             log.warning("import.failed", error=log.cause(error))
             what = type(error).__name__
             why = f"It could not be imported ({what}). See `aforesaid worker logs`."
-            self._progress = {"error": why}
+            self._progress = describe_error(AforesaidError(why))
         finally:
             self._running.release()
 
     def _import(self, request: Json) -> None:
+        from aforesaid.memory.transfer import MemoryImport
         from aforesaid.transfer import importer
 
         undo, source = bool(request["dry_run"]), self._source(request)
         store, redactor = self.context.store, self.context.redactor
-        steps = importer.run(store, source, self.memories(), redactor=redactor, undo=undo)
+        memories = MemoryImport(self.context.paths.memory, self.context.clock)
+        steps = importer.run(store, source, memories, redactor=redactor, undo=undo)
         log.action("import.began", what=request["what"], dry_run=undo)
         progress = importer.Progress()
         try:

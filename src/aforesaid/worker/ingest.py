@@ -34,10 +34,9 @@ MOST_PLACES = 256  # sessions whose directory is kept in mind
 
 @dataclass(slots=True)
 class Ingest:
-    """`boring`: tools whose events are stored and not processed. `thrift`: see `worker/disk.py`."""
+    """`thrift`: see `worker/disk.py`."""
 
     context: Context
-    boring: tuple[str, ...] = ()
     on_stored: Callable[[list[events.Arrival]], None] = lambda _: None
     thrift: Callable[[], int] = lambda: 0
     _places: dict[events.SessionRef, str] = field(default_factory=dict)
@@ -144,7 +143,7 @@ class Ingest:
             log.action("ingest.paused", capture=capture.id, session=event.session)
             return None
         project_id = self.context.projects.of(capture.project_dir)
-        boring = event.tool is not None and is_boring(event.tool, self.boring)
+        boring = self.context.is_boring(event.tool)
         if isinstance(event.what, events.ToolUsed) and self.thrift() > (0 if boring else 1):
             capture = replace(capture, body=shortened(capture.body))
         return events.Arrival(capture, event, project_id, boring)
@@ -169,10 +168,6 @@ class Ingest:
         with suppress(FileNotFoundError):
             set_aside(self.context.redactor, paths.spool_new / name, paths.spool_bad / name)
             log.warning("ingest.quarantined", capture=name, why=why, size=file.size)
-
-
-def is_boring(tool: str, patterns: tuple[str, ...]) -> bool:
-    return any(tool.startswith(p[:-1]) if p.endswith("*") else tool == p for p in patterns)
 
 
 def _batches(files: list[Entry], most_files: int) -> Iterator[list[Entry]]:

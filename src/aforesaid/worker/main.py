@@ -10,8 +10,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from aforesaid.core_dumps import disable_core_dumps
-from aforesaid.paths import Paths, search_path, write_private
+from aforesaid.paths import Paths, disable_core_dumps, search_path, write_private
 
 MOST_DESCRIPTORS = 4096
 SWITCH_SECONDS = 0.0005  # a hook's question must not wait 5 ms for each turn while others compute

@@ -26,7 +26,6 @@ from aforesaid.text import tokens
 from aforesaid.worker.context import Context
 
 if TYPE_CHECKING:
-    from aforesaid.memory.transfer import MemoryImport
     from aforesaid.synthesis.model import Requester
     from aforesaid.worker.dreams import Dreamer
     from aforesaid.worker.extraction import Extractor
@@ -102,11 +101,6 @@ class MemoryWork:
         """A directory may have other folders than before."""
         self._known.clear()
 
-    def dream_if_due(self) -> None:
-        dreams = self._context.settings.text("memory.dream") != "off"
-        if dreams and self._context.paths.memory.exists():
-            self.dreamer.run_if_due()
-
     def tidy(self) -> None:
         """The history of all memories."""
         from aforesaid.memory.transfer import user_places
@@ -115,11 +109,6 @@ class MemoryWork:
             Memories(user_places(self._context.paths.memory), self._context.clock).tidy()
         except (MemoryRefused, OSError) as error:  # another process is writing
             log.warning("memory.not_tidied", error=log.cause(error))
-
-    def start_import(self) -> "MemoryImport":
-        from aforesaid.memory.transfer import MemoryImport
-
-        return MemoryImport(self._context.paths.memory, self._context.clock)
 
     def _ask_quickly(self, session_id: int) -> "Requester | None":
         model = self._context.choice.model

@@ -19,7 +19,7 @@ from aforesaid.english import count
 from aforesaid.errors import AforesaidError, ConfigError, StoreError, StoreMissing, WorkerError
 from aforesaid.model.events import Health
 from aforesaid.model.search import IndexHealth
-from aforesaid.model.sessions import COMMAND, ENDS, Where, subject
+from aforesaid.model.sessions import ENDS, Where, subject
 from aforesaid.model.sessions import paused as describe_until
 from aforesaid.paths import Paths, read_regular
 from aforesaid.repository import Repository
@@ -200,7 +200,7 @@ def why_nothing_injected(home: Home, project_id: int | None) -> str | None:
         return switched[0]
     where = Where(project_id)
     for each in wiring.open_for_reading(home.paths).sessions.pauses():
-        if each.origin == COMMAND and each.holds(clock.now()) and each.covers(where, None):
+        if each.is_requested(clock.now()) and each.covers(where, None):
             return f"it is paused; {ENDS}"
     return None
 
@@ -264,7 +264,7 @@ def collect(
         found["skipped_jobs"] = [asdict(job) for job in store.jobs.skipped()]
         names = {each.id: each.name for each in store.projects.all()}
         for each in store.sessions.pauses():
-            if each.origin == COMMAND and each.holds(clock.now()):
+            if each.is_requested(clock.now()):
                 what = subject(each.scope, names.get(each.project_id or 0), each.ref)
                 found["paused"].append(f"{describe_until(what, each.ends_at, verb='is')}; {ENDS}")
         if choice.terms is not None:
@@ -327,4 +327,4 @@ def _fault(
         return str(known)
     if worker is None and (note := not_recording(paths)):
         return note
-    return problem(paths, health or Health(), clock.now(), disk=disk, lost=lost)
+    return problem(paths, health or Health(), clock.now(), disk, lost)

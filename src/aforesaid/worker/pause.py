@@ -134,7 +134,7 @@ class Pauses:
         )
 
     def _requested(self, now: int) -> list[sessions.Pause]:
-        return [each for each in self._known if each.origin == sessions.COMMAND and each.holds(now)]
+        return [each for each in self._known if each.is_requested(now)]
 
     def _where(self, directory: str | None) -> sessions.Where:
         """A directory of which nothing is known may be one of a paused project, or of one that is gone; git

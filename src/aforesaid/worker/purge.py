@@ -50,6 +50,7 @@ SPOOL_SECONDS, PAUSE = 60.0, 0.05
 INDEXED = 64  # rows in a step
 BUSY = "Another purge is running. Try again when it has finished."
 STOPPED = "The erasure stopped ({}; see `aforesaid worker logs`)."
+RESUME = " `aforesaid worker restart` resumes it."
 UNREADABLE = (
     "An erasure was not finished; its order cannot be read. Erase it again with `aforesaid purge`."
 )
@@ -140,7 +141,7 @@ class Filter:
         return self.matching is not None and self.matching(text)
 
 
-PROGRESS = ("name", "step", "done", "total", "counts", "error", "over")
+PROGRESS = ("name", "step", "done", "total", "counts", "over")
 
 
 @dataclass(slots=True)
@@ -194,6 +195,8 @@ class Purger:
         run = self._run
         if run is None or run.name != request["name"]:
             return {"lost": True}
+        if run.error:
+            raise AforesaidError(run.error + ("" if run.dry else RESUME))
         return {name: getattr(run, name) for name in PROGRESS}
 
     def resume(self) -> None:

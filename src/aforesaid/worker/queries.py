@@ -260,7 +260,8 @@ def files(reader: Reader, *, path: str | None, project: str | None, limit: int) 
     for each in lookup.about_file(store, where, file, limit):
         fresh = details.freshness_of(each)
         value = asdict(each) | {"freshness": asdict(fresh)}
-        found.append({"json": value, "files": str(fresh), "sure_facts": each.draft.sure_facts})
+        text = render.render_item(store, OBSERVATION, each.id, render.FACTS)
+        found.append({"json": value, "files": str(fresh), "text": text})
     return {"path": file, "observations": found}
 
 

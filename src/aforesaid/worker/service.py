@@ -84,10 +84,8 @@ class Service(Loop):
         self._watchdog = FileWatchdog(paths.lock_file, paths.database, paths.spool_new)
         self.backups = BackupThread(context)
         self._housekeeper = Housekeeper(context)
-        boring = settings.names("capture.boring_tools")
         self._ingest = Ingest(
             context,
-            boring,
             on_stored=context.notifier.captured,
             thrift=lambda: self._housekeeper.room.thrift,
         )
@@ -99,14 +97,9 @@ class Service(Loop):
             problem=self._problem,
             expect_question=self.indexing.expect_question,
         )
-        self.reconciler = Reconciler(
-            context, boring=boring, replay_since=recovery_log.replay_since(paths)
-        )
+        self.reconciler = Reconciler(context, replay_since=recovery_log.replay_since(paths))
         self.transcripts = TranscriptThread(
-            self.reconciler,
-            Reconciler(context, boring=boring, importing=True),
-            on_healed=self._healed,
-            on_looked=self._looked,
+            self.reconciler, on_healed=self._healed, on_looked=self._looked
         )
         self.purger = Purger(
             context,
@@ -183,7 +176,6 @@ class Service(Loop):
             "parked": asdict(parked) if (parked := context.breaker.outage) else None,
             "spool": health.waiting(context.paths),
             "quarantine": queue.quarantined,
-            "capture_failures": len(health.lost_events(context.paths)),
             "idle": self.is_idle(),
             "fault": self._fault(),
             "problem": self._problem(),
@@ -206,17 +198,17 @@ class Service(Loop):
     def _problem(self) -> str | None:
         context = self.context
         queue, outage = context.store.health(), context.breaker.outage
-        parked = None
+        fault, parked = self._fault(), None
         if outage and outage.for_user and (queue.pending or context.breaker.blocked()):
-            parked = f"notes are written without the model for now: {outage.why}"
+            parked = f"notes are written without the model for now: {outage.why}".rstrip(".")
         return health.problem(
             context.paths,
             queue,
             context.clock(),
-            fault=self._fault(),
-            parked=parked,
-            disk=self._housekeeper.room.warning,
-            lost=health.describe_lost_events(context.paths, context.store, unreported_only=True),
+            f"the worker is held up ({fault})" if fault else None,
+            parked,
+            self._housekeeper.room.warning,
+            health.describe_lost_events(context.paths, context.store, unreported_only=True),
         )
 
     def _fault(self) -> str | None:
@@ -343,7 +335,8 @@ class Service(Loop):
 
     def after_jobs(self) -> None:
         """While no job runs."""
-        self.memories.dream_if_due()
+        if self.context.paths.memory.exists():  # what dreams need is loaded by the first one
+            self.memories.dreamer.run_if_due()
         self.prepare_briefs()
         if self._tidying_due:
             self._tidying_due = False

@@ -109,15 +109,6 @@ def outcome(call: "Call", block: Json, entry: Json, folder: str) -> Json:
     return {"tool_response": _shaped(call, _whole(text, folder))}
 
 
-def input_of_call(given: object, fields: Json) -> object:
-    """The hook's `tool_input`, of what the model gave."""
-    response = fields.get("tool_response")
-    sent_away = isinstance(response, dict) and response.get("isAsync")
-    if sent_away and isinstance(given, dict) and given.get("run_in_background") is False:
-        return {name: value for name, value in given.items() if name != "run_in_background"}
-    return given
-
-
 def _interruption(entry: Json, text: str) -> str:
     if why := DENIALS.get(text_of(entry, "toolDenialKind")):
         return why
@@ -133,12 +124,7 @@ def _shaped(call: "Call", text: str) -> Any:
         case "Read":
             return _read(args, _reminder.sub("", text))
         case "Write":
-            written = {"filePath": args.get("file_path"), "content": args.get("content")}
-            if not text.startswith("File created"):
-                return {"type": "update", **written}
-            return {"type": "create", **written, "structuredPatch": [], "originalFile": None}
-        case "Edit":
-            return {"filePath": args.get("file_path")}
+            return {"type": "create" if text.startswith("File created") else "update"}
         case _:
             return text
 
@@ -423,7 +409,7 @@ class Conversation:
 
     def _tool(self, call: Call, moment: Moment, fields: Json) -> Occurrence:
         name = "PostToolUseFailure" if "error" in fields else "PostToolUse"
-        used = {"tool_name": call.name, "tool_input": input_of_call(call.given, fields)}
+        used = {"tool_name": call.name, "tool_input": call.given}
         used |= {"tool_use_id": call.id} | fields
         response = as_object(fields.get("tool_response"))
         self._note_agent_type(response, call)

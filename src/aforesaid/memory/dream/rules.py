@@ -23,7 +23,6 @@ from aforesaid.similarity import (
     contradict,
     parse_claim,
     parse_sentences,
-    say_same,
 )
 from aforesaid.text import one_line, words
 from aforesaid.times import DAY, MONTH, WEEK, containing, shifted
@@ -118,7 +117,7 @@ def _say_same(one: _Parsed, other: _Parsed) -> bool:
 
 
 def _contains_all(ones: Sequence[str], others: Sequence[str]) -> bool:
-    return all(any(say_same(one, other) for other in others) for one in ones)
+    return all(any(compare(x, y) is Relation.SAME for y in others) for x in ones)
 
 
 def retire_replaced(plan: Plan) -> None:
@@ -241,7 +240,7 @@ def _merge_bodies(kept: Memory, other: Memory) -> str:
     known = _sentences(f"{kept.description}\n{mine}")
     for label, text in _split_parts(theirs):
         for new in _sentences(text):
-            twins = [old for old in known if say_same(old, new)]
+            twins = [old for old in known if compare(old, new) is Relation.SAME]
             if any(_length(new) <= _length(twin) for twin in twins):
                 continue
             key = label.strip("*: \t").lower()

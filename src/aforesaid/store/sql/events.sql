@@ -55,11 +55,6 @@ ORDER BY at DESC, id DESC LIMIT :limit;
 INSERT INTO quarantine (name, why, size, at) VALUES (:name, :why, :size, :at)
 ON CONFLICT (name) DO NOTHING;
 
--- name: old_quarantine
-SELECT 1 FROM quarantine
-WHERE at < :before OR name NOT IN (SELECT name FROM quarantine ORDER BY at DESC, name LIMIT :most)
-LIMIT 1;
-
 -- name: trim_quarantine
 DELETE FROM quarantine
 WHERE at < :before OR name NOT IN (SELECT name FROM quarantine ORDER BY at DESC, name LIMIT :most);

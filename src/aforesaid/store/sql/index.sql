@@ -152,7 +152,7 @@ SELECT (SELECT count(*) FROM documents WHERE kind <> 'session') AS documents,
        ) AS unread;
 
 -- name: events_after
-SELECT e.*, s.agent, s.project_id, s.project_dir, p.root
+SELECT e.*, s.agent, s.project_id, s.project_dir, p.root AS project_root
 FROM events AS e JOIN sessions AS s ON s.id = e.session_id JOIN projects AS p ON p.id = s.project_id
 WHERE e.id > :after ORDER BY e.id LIMIT :limit;
 

@@ -112,8 +112,13 @@ WHERE w.fact_words MATCH :match
 ORDER BY w.rank;
 
 -- name: events
-SELECT rowid AS id, -rank AS score FROM event_words
-WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :limit;
+SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text, w.score, e.origin, e.prompt_number AS turn
+FROM (
+  SELECT rowid AS id, -rank AS score FROM event_words
+  WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :candidates
+) AS w CROSS JOIN events AS e ON e.id = w.id JOIN event_texts AS t ON t.event_id = e.id
+WHERE (:since IS NULL OR e.at >= :since) AND (:until IS NULL OR e.at < :until)
+ORDER BY w.score DESC, e.id LIMIT :limit;
 
 -- What the agent wrote, by turns.
 -- name: said
@@ -123,8 +128,3 @@ FROM (
   WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :limit
 ) AS w JOIN events AS e ON e.id = w.id
 WHERE e.tool IS NULL GROUP BY e.session_id, e.prompt_number;
-
--- name: event
-SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text, e.origin, e.prompt_number AS turn
-FROM events AS e
-JOIN event_texts AS t ON t.event_id = e.id WHERE e.id = :id;

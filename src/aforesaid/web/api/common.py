@@ -11,7 +11,7 @@ from aforesaid.model.observations import TYPES
 from aforesaid.model.search import Filters
 from aforesaid.model.sessions import Cursor, EventRow, ObservationRow, Project, Session
 from aforesaid.parameters import Parameter
-from aforesaid.recall import lookup
+from aforesaid.recall.resolve import as_recorded
 from aforesaid.text import one_line
 from aforesaid.web.backend import Backend, Json
 from aforesaid.web.endpoint import MAX_ID, ApiError, not_found, shape
@@ -156,7 +156,7 @@ def read_filters(
         find_session(backend, session)
     files = given["file"]
     if project is not None:
-        files = tuple(lookup.as_recorded(backend.store, project, path) for path in files)
+        files = tuple(as_recorded(backend.store, project, path) for path in files)
     since, until = parse_period(backend, given["since"], given["until"])
     found = Filters(
         project_id=project,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aforesaid import extras
+from aforesaid.errors import install_command
 from tests.support.tables import loop_over
 
 
@@ -31,7 +31,7 @@ def test_the_command_fits_the_environment(
     if file:
         (prefix / file).write_text(content)
     monkeypatch.setattr(sys, "prefix", str(prefix))
-    assert extras.install("claude") == command.format(python=sys.executable)
+    assert install_command("claude") == command.format(python=sys.executable)
 
 
 def test_an_environment_of_uv_with_pip_uses_pip(
@@ -40,4 +40,4 @@ def test_an_environment_of_uv_with_pip_uses_pip(
     (tmp_path / "pyvenv.cfg").write_text("uv = 0.9\n")
     (tmp_path / "lib/python3.11/site-packages/pip").mkdir(parents=True)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert "-m pip install" in extras.install("claude")
+    assert "-m pip install" in install_command("claude")
