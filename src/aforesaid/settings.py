@@ -219,7 +219,7 @@ def build_redactor(
     from aforesaid.privacy.redactor import Redactor
 
     return Redactor(
-        mark=marking.keyed_by(paths.redaction_key),
+        mark=marking.keyed(lambda: marking.key_in(paths.redaction_key)),
         values=own_rules.find_secrets(env, settings.names("privacy.keep_variables")),
         own=own_rules.compiled(settings.names("privacy.patterns")),
         guarded=files.Guarded(settings.names("privacy.paths")),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aforesaid.agents.registry import AGENTS
 from aforesaid.encoders.static_table import StaticTable
 from aforesaid.model.observations import ObservationDraft
-from aforesaid.model.search import Filters, Query, ReadEvent
+from aforesaid.model.search import Filters, Query
 from aforesaid.recall.matrix import Matrix
 from aforesaid.recall.search import Searcher
 from aforesaid.store.store import Store
@@ -55,7 +55,7 @@ def written(store: Store, title: str, narrative: str | None = None) -> Memory:
 
 def read_events(store: Store) -> None:
     unread = store.index.unread_events(100)
-    store.index.add_event_texts([ReadEvent(each, "listed the pump room") for each in unread])
+    store.index.add_event_texts([(each, "listed the pump room", None) for each in unread])
 
 
 def test_a_damaged_full_text_table_is_made_again(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from aforesaid.model.jobs import Job
 from aforesaid.model.observations import ObservationDraft
 from aforesaid.model.purge import Erasure, Rows
 from aforesaid.model.requests import ANSWERED, Entry, Usage
-from aforesaid.model.search import ReadEvent
 from aforesaid.store.store import Store
 from tests.support.arrivals import START, Told
 from tests.support.memory import Memory
@@ -96,9 +95,9 @@ def test_what_was_read_for_the_index_before_its_text_was_replaced_is_read_anew(
         lambda *_: None,
     ):
         pass
-    store.index.add_event_texts([ReadEvent(each, "old words") for each in unread])
+    store.index.add_event_texts([(each, "old words", None) for each in unread])
     again = store.index.unread_events(10)
     assert [each.event.id for each in again] == [changed.id, changed.id + 1]
     assert b'"number": 33' in again[0].event.capture.body
-    store.index.add_event_texts([ReadEvent(each, "new words") for each in again])
+    store.index.add_event_texts([(each, "new words", None) for each in again])
     assert store.index.unread_events(10) == []

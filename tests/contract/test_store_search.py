@@ -8,7 +8,7 @@ from aforesaid.clock import DAY, HOUR
 from aforesaid.encoders.static_table import StaticTable
 from aforesaid.model.jobs import OBSERVE
 from aforesaid.model.observations import ObservationDraft, SummaryDraft
-from aforesaid.model.search import MATCH_END, MATCH_START, Document, ReadEvent
+from aforesaid.model.search import MATCH_END, MATCH_START, Document
 from aforesaid.recall import search as searching
 from aforesaid.recall.render import render_item
 from aforesaid.store.database import load_queries
@@ -79,7 +79,7 @@ def test_a_name_that_only_events_have_brings_the_events(memory: Memory) -> None:
     memory.turn("p", ObservationDraft("change", "the calculator was changed", concepts=("co",)))
     store = memory.store
     said = "grep CoChangeCalculator lib/"
-    store.index.add_event_texts([ReadEvent(each, said) for each in store.index.unread_events(100)])
+    store.index.add_event_texts([(each, said, None) for each in store.index.unread_events(100)])
     assert search(store, "CoChangeCalculator")[0].kind == "event"
     assert search(store, "calculator")[0].kind == "observation"
     assert {hit.kind for hit in search(store, "calculator changed")} == {"observation"}

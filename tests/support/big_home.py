@@ -304,9 +304,7 @@ def _tell(store: Store, roots: list[Path], pinned: list[str]) -> None:
             matched = [Injection("observation", known[53].id, "matches: lock, test", 61)]
             store.injections.add(session.id, "new", matched, session.started_at + HOUR // 4)
             memory = MemoryInjection(name, "project", "pinned", 80, 320)
-            store.injections.add_memories(
-                session.id, "context", [memory], session.started_at + SECOND
-            )
+            store.injections.add(session.id, "context", [memory], session.started_at + SECOND)
 
 
 def copied(kept: Path, into: Path) -> Path:

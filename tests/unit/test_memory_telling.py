@@ -94,7 +94,7 @@ def questions(store: Store, model: StubModel, clock: Clock, session_id: int) -> 
 
 
 def record(store: Store, session: Session, given: list[MemoryInjection], at: int) -> None:
-    store.injections.add_memories(session.id, "new", given, at)
+    store.injections.add(session.id, "new", given, at)
 
 
 def test_without_a_model_words_choose_and_it_is_told_once(

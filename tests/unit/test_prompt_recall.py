@@ -7,7 +7,6 @@ import pytest
 
 from aforesaid.clock import HOUR
 from aforesaid.model.observations import ObservationDraft
-from aforesaid.model.search import ReadEvent
 from aforesaid.model.sessions import Session
 from aforesaid.recall.inject import MOST, choose, recall_for_prompt
 from aforesaid.recall.render import CLOSING
@@ -195,7 +194,7 @@ def test_pull_requests_and_copied_words_are_looked_up_in_events(
         "Opened https://github.com/acme/uploads/pull/190. The check said: "
         "dial tcp 10.0.0.7:6543: connect: connection refused while reading quota rows"
     )
-    store.index.add_event_texts([ReadEvent(each, said) for each in store.index.unread_events(100)])
+    store.index.add_event_texts([(each, said, None) for each in store.index.unread_events(100)])
     session = memory.turn(prompt, session="later")
     session = memory.turn(prompt, session="later")
     searcher = Searcher(store, None, lambda: memory.at)

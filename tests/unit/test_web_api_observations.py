@@ -8,7 +8,6 @@ import pytest
 
 from aforesaid.clock import HOUR
 from aforesaid.model.observations import Doubt, ObservationDraft
-from aforesaid.model.search import ReadEvent
 from aforesaid.paths import Paths
 from tests.support.web_content import work
 from tests.support.web_store import Filled, filled
@@ -152,7 +151,7 @@ def test_the_tools_of_a_turn_are_in_the_order_of_time_whatever_they_name(
     site.web.work()
     for each in site.store.index.unread_events(100):  # what a call names is read from its text
         text = "hello.py" if "file_path" in str(each.event.capture) else "pytest --quick"
-        site.store.index.add_event_texts([ReadEvent(each, text)])
+        site.store.index.add_event_texts([(each, text, None)])
     (written, *_) = site.store.observations.for_session(site.store.sessions.recent(None, 1)[0].id)
     shown = site.get(f"/api/observations/{written.id}")["evidence"]
     assert [each["tool"] for each in shown] == ["Bash", "Write"]

@@ -142,7 +142,7 @@ def test_what_a_session_was_told_is_listed_with_the_reasons(site: Filled) -> Non
     )
     memory = MemoryInjection("no-fridays", "project", "near to the prompt", 30, 100)
     own = replace(memory, name="terse", scope="user")
-    site.store.injections.add_memories(session.id, "new", [memory, own], 6)
+    site.store.injections.add(session.id, "new", [memory, own], 6)
     first, second, third = site.get(f"/api/sessions/{session.id}/injected")["items"]
     assert (first["kind"], first["id"], first["title"], first["tokens"]) == (
         "observation",

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from aforesaid.errors import Misused
 from aforesaid.model import names
 from aforesaid.model.events import StoredEvent
-from aforesaid.model.observations import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,9 @@ class MemoryInjection:
     size: int
     hook: str = ""
     at: int = 0
+
+
+Injected = Injection | MemoryInjection
 
 
 MATCH_START, MATCH_END = names.MATCH_START, names.MATCH_END
@@ -153,14 +155,6 @@ class UnreadEvent(NamedTuple):
     event: StoredEvent
     project_root: str
     content_hash: str
-
-
-class ReadEvent(NamedTuple):
-    """And what there is to find of it: nothing, where its text is empty."""
-
-    unread: UnreadEvent
-    text: str
-    origin: Origin | None = None
 
 
 class StoredVector(NamedTuple):

@@ -25,20 +25,13 @@ def plain(kind: str, _: str) -> str:
     return f"[secret:{kind}]"
 
 
-def keyed(key: bytes) -> Mark:
+def keyed(read_key: Callable[[], bytes]) -> Mark:
+    """The key is read when the first secret is found."""
+    key = cache(read_key)
+
     def mark(kind: str, value: str) -> str:
         raw = value.encode("utf-8", "surrogatepass")
-        return f"[secret:{kind}:{blake2b(raw, key=key, digest_size=2).hexdigest()}]"
-
-    return mark
-
-
-def keyed_by(file: Path) -> Mark:
-    """The key is read, or made, when the first secret is found."""
-    read_key = cache(key_in)
-
-    def mark(kind: str, value: str) -> str:
-        return keyed(read_key(file))(kind, value)
+        return f"[secret:{kind}:{blake2b(raw, key=key(), digest_size=2).hexdigest()}]"
 
     return mark
 

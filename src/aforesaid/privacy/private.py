@@ -20,12 +20,9 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 def has_tag(text: str) -> bool:
     lowered = text.lower()
-    at = lowered.find(WORD)
-    while at >= 0:
-        if is_behind_bracket(lowered, at):
-            return TAG.search(text) is not None
-        at = lowered.find(WORD, at + 1)
-    return False
+    words = re.finditer(WORD, lowered)
+    is_likely = any(is_behind_bracket(lowered, word.start()) for word in words)
+    return is_likely and TAG.search(text) is not None
 
 
 def is_behind_bracket(text: str, at: int) -> bool:

@@ -180,9 +180,9 @@ class Redactor:
                 at = text.find(value, at + len(value))
         taken.add_all(self._find_by_rules(read))
         if markers := _find_markers(places):
-            seen = view.decode(text, markers)
-            for kind, start, end in self._find_by_rules(_Text.of(seen.text)):
-                taken.add(kind, *seen.map_span(start, end))
+            seen, original = view.decode(text, markers)
+            for kind, start, end in self._find_by_rules(_Text.of(seen)):
+                taken.add(kind, original[start], original[end])
         taken.add_all(_find_repeated(text, taken.found))
         return [each for each in taken.found if each.kind != MARKED]
 

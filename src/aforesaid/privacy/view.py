@@ -9,7 +9,6 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 # Looked for in lower case. Those in LETTERS may hide a name itself; near the others there must be one.
@@ -23,18 +22,8 @@ _BEFORE, _AFTER, _NEAR = 400, 1200, 60
 _APART = "\n\0\n"  # between two stretches
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """`places`: where each character of `text` begins in the original, and where the last one ends."""
-
-    text: str
-    places: Sequence[int]
-
-    def map_span(self, start: int, end: int) -> tuple[int, int]:
-        return self.places[start], self.places[end]
-
-
-def decode(text: str, markers: Iterable[int]) -> View:
+def decode(text: str, markers: Iterable[int]) -> tuple[str, Sequence[int]]:
+    """The view, and where each character of it begins in the original and the last one ends."""
     parts: list[str] = []
     places = array("L")
     for begin, end in _merge(markers, len(text)):
@@ -47,7 +36,7 @@ def decode(text: str, markers: Iterable[int]) -> View:
         parts += (text[done:end], _APART)
         places.extend((*range(done, end), *[end] * len(_APART)))
     places.append(len(text))
-    return View("".join(parts), places)
+    return "".join(parts), places
 
 
 def _decode_one(found: re.Match[str]) -> str:

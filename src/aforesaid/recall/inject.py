@@ -379,33 +379,33 @@ def find_for_work(
     searcher: Searcher, store: Store, project_id: int, work: Work
 ) -> list[tuple[int, str]]:
     found: dict[int, str] = {}
-    for text, reason in _questions(store, project_id, work):
-        for key in _near(searcher, store, project_id, text):
-            found.setdefault(key, reason)
+    for keys, reason in _related(searcher, store, project_id, work):
+        standing = store.observations.current(keys)
+        for key in keys:
+            if key in standing:
+                found.setdefault(key, reason)
         if len(found) >= MOST_FOR_WORK:
             break
-    for path in work.files[:FILES_ASKED] if len(found) < MOST_FOR_WORK else ():
-        about = [each.id for each in store.observations.for_file(project_id, path, PER_FILE)]
-        standing = store.observations.current(about)
-        for key in about:
-            if key in standing:
-                found.setdefault(key, "on files that changed lately")
     return list(found.items())[:MOST_FOR_WORK]
 
 
-def _questions(store: Store, project_id: int, work: Work) -> Iterator[tuple[str, str]]:
+def _related(
+    searcher: Searcher, store: Store, project_id: int, work: Work
+) -> Iterator[tuple[list[int], str]]:
     if work.branch:
-        yield work.branch.replace("/", " "), f"near to the branch {work.branch}"
+        name = work.branch.replace("/", " ")
+        yield _near(searcher, project_id, name), f"near to the branch {work.branch}"
     for session in store.sessions.summarized(project_id, 1):
         for summary in store.summaries.latest(session.id, 1):
             if left := summary.draft.sure.next_steps:
-                yield left, "near to what was left to do"
+                yield _near(searcher, project_id, left), "near to what was left to do"
+    for path in work.files[:FILES_ASKED]:
+        about = store.observations.for_file(project_id, path, PER_FILE)
+        yield [each.id for each in about], "on files that changed lately"
 
 
-def _near(searcher: Searcher, store: Store, project_id: int, text: str) -> list[int]:
+def _near(searcher: Searcher, project_id: int, text: str) -> list[int]:
     _, candidates = _search(searcher, project_id, text)
     total = searcher.how_many(None)
     near = (each for each in candidates[:WORK_CANDIDATES] if nearness(each, total) >= NEAR_TO_WORK)
-    best = [each.document.source for each in near]
-    standing = store.observations.current(best)
-    return [key for key in best if key in standing]
+    return [each.document.source for each in near]

@@ -36,7 +36,6 @@ from aforesaid.recall.excerpts import excerpt, without_marks
 from aforesaid.recall.question import LONGEST, Question, understand
 from aforesaid.recall.rank import Found
 from aforesaid.recall.render import FULL, render_item
-from aforesaid.store.search_index import DocumentText
 from aforesaid.store.store import Store
 from aforesaid.terms import index_text, query_terms
 from aforesaid.text import one_line, tokens
@@ -96,7 +95,7 @@ class Searcher:
         question, candidates, without, complete = self._candidates(query.text, filters)
         results = self._fold(_one_per_turn(candidates))
         total = len(results)
-        found = _to_hits(self._store, results[:limit], question)
+        found = self._to_hits(results[:limit], question)
         if query.level == "facts":
             found = _by_facts(self._store, found, question)
         asked = query.filters
@@ -225,9 +224,32 @@ class Searcher:
         found = self._store.index.match_events(terms, query.filters, limit)
         return [event_hit(event, terms) for event in found]
 
-    def hit(self, document: Document) -> Hit | None:
+    def hit(self, document: Document, terms: Sequence[str] = ()) -> Hit | None:
         text = self._store.index.document_text(document.kind, document.source)
-        return _hit(self._store, document, text) if text else None
+        if text is None:
+            return None
+        hit = make_hit(document.kind, document.source, document, text.title, text.body, terms)
+        if document.kind == SESSION:  # its full text is longer than what is indexed of it
+            whole = tokens(render_item(self._store, SESSION, document.source, FULL) or "")
+            hit = replace(hit, tokens=whole + HANDED_OVER)
+        return replace(
+            hit,
+            type=text.row["type"],
+            doubted=document.doubted,
+            pinned=document.pinned,
+            superseded=document.superseded,
+            files=text.files,
+        )
+
+    def _to_hits(
+        self, best: Sequence[tuple[Found, tuple[int, ...]]], question: Question
+    ) -> list[Hit]:
+        hits: list[Hit] = []
+        for each, same in best:
+            if hit := self.hit(each.document, question.terms):
+                reasons = rank.reasons(each.points, each.document, question)
+                hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))
+        return hits
 
     def warm(self) -> None:
         """So that the first question does not wait for what it needs."""
@@ -378,33 +400,6 @@ def make_hit(
 def event_hit(event: FoundEvent, terms: Sequence[str] = ()) -> Hit:
     hit = make_hit(EVENT, event.id, event, "", event.text or NOT_INDEXED, terms)
     return replace(hit, type=event.tool, score=event.score, origin=event.origin)
-
-
-def _hit(store: Store, document: Document, text: DocumentText, terms: Sequence[str] = ()) -> Hit:
-    hit = make_hit(document.kind, document.source, document, text.title, text.body, terms)
-    if document.kind == SESSION:  # its full text is longer than what is indexed of it
-        whole = tokens(render_item(store, SESSION, document.source, FULL) or "")
-        hit = replace(hit, tokens=whole + HANDED_OVER)
-    return replace(
-        hit,
-        type=text.row["type"],
-        doubted=document.doubted,
-        pinned=document.pinned,
-        superseded=document.superseded,
-        files=text.files,
-    )
-
-
-def _to_hits(
-    store: Store, best: Sequence[tuple[Found, tuple[int, ...]]], question: Question
-) -> list[Hit]:
-    hits: list[Hit] = []
-    for each, same in best:
-        if text := store.index.document_text(each.document.kind, each.document.source):
-            hit = _hit(store, each.document, text, question.terms)
-            reasons = rank.reasons(each.points, each.document, question)
-            hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))
-    return hits
 
 
 def _by_facts(store: Store, hits: list[Hit], question: Question) -> list[Hit]:

@@ -110,20 +110,13 @@ class Observations(Part):
             name = "observations_of_type"
         else:
             name = f"observations_{'anywhere' if filters.project_id is None else 'of_project'}"
-        rows = self._db.rows(
-            "listings",
-            name,
-            at=at,
-            id=key,
-            since=EARLIEST if filters.since is None else filters.since,
-            project_id=filters.project_id,
-            types=types or None,
-            type=types[0] if types else None,
-            agent=filters.agent,
-            ids=named or [],
-            limit=limit,
-        )
-        return self._observation_rows(rows)
+        wanted = columns(filters) | {
+            "since": EARLIEST if filters.since is None else filters.since,
+            "types": types or None,
+            "type": types[0] if types else None,
+        }
+        place = {"at": at, "id": key, "ids": [*(named or ())], "limit": limit}
+        return self._observation_rows(self._db.rows("listings", name, **wanted, **place))
 
     def rows_for_session(self, session_id: int) -> list[ObservationRow]:
         """In the order of time, those too that are folded into another."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from aforesaid import clock, log
 from aforesaid.encoders.base import Encoder, chunks, packed
+from aforesaid.model.observations import Origin
 from aforesaid.model.purge import ERASED
 from aforesaid.model.search import (
     OBSERVATION,
@@ -23,7 +24,6 @@ from aforesaid.model.search import (
     Filters,
     FoundEvent,
     IndexHealth,
-    ReadEvent,
     StoredVector,
     UnreadEvent,
 )
@@ -122,11 +122,8 @@ class Index(Part):
             # What comes later has a higher id: a pass that finds nothing to do need not look at everything.
             self._encoded = self._pass_to
             return None
-        texts = []
-        for row in rows:
-            found = self.document_text(row["kind"], row["source"])
-            texts.append(found.plain if found else "")
-        vectors = self._vectors(texts)
+        documents = (self.document_text(row["kind"], row["source"]) for row in rows)
+        vectors = self._vectors([found.plain if found else "" for found in documents])
         if vectors is None:
             return None
         with self._db.transaction() as db:
@@ -156,18 +153,19 @@ class Index(Part):
         found = unpacked(self._db.each("index", "events_after", after=after, limit=limit))
         return [read(UnreadEvent, row, event=stored_event(row, body)) for row, body in found]
 
-    def add_event_texts(self, texts: Iterable[ReadEvent]) -> None:
-        """In order, up to the first whose content was replaced since it was read."""
+    def add_event_texts(self, texts: Iterable[tuple[UnreadEvent, str, Origin | None]]) -> None:
+        """Each with its text and origin, in order, up to the first whose content was replaced since it was
+        read."""
         last = 0
         with self._db.transaction() as db:
-            for found in texts:
-                each, event = found.unread, found.unread.event
+            for each, text, origin in texts:
+                event = each.event
                 seen = {"event_id": event.id, "content_hash": each.content_hash}
                 if db.row("index", "as_read", **seen) is None:
                     break
                 last = event.id
-                db.run("index", "set_origin", event_id=last, origin=found.origin)
-                if not found.text:
+                db.run("index", "set_origin", event_id=last, origin=origin)
+                if not text:
                     continue
                 owner = {"project_id": each.project_id, "session_id": event.session_id}
                 about = owner | {"agent": each.agent, "at": event.at}
@@ -175,8 +173,8 @@ class Index(Part):
                     "event_id": last,
                     "project_id": each.project_id,
                     "scope": " ".join(scope(about, "event", None)),
-                    "words": index_text(found.text),
-                    "text": found.text,
+                    "words": index_text(text),
+                    "text": text,
                 }
                 db.run("index", "add_event_text", **values)
             if last:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aforesaid.model.observations import Summary, SummaryDraft
-from aforesaid.model.search import Filters, Injection, MemoryInjection
+from aforesaid.model.search import Filters, Injected, Injection, MemoryInjection
 from aforesaid.model.sessions import (
     COMMAND,
     EVERYTHING,
@@ -195,18 +195,12 @@ class Summaries(Part):
 
 
 class Injections(Part):
-    def add(self, session_id: int, hook: str, injected: Iterable[Injection], at: int) -> None:
-        self._add("add", injected, session_id=session_id, hook=hook, at=at)
-
-    def add_memories(
-        self, session_id: int, hook: str, injected: Iterable[MemoryInjection], at: int
-    ) -> None:
-        self._add("add_memory", injected, session_id=session_id, hook=hook, at=at)
-
-    def _add(self, name: str, injected: Iterable[object], **values: object) -> None:
+    def add(self, session_id: int, hook: str, injected: Iterable[Injected], at: int) -> None:
         with self._db.transaction() as db:
             for one in injected:
-                db.run("injections", name, **columns(one) | values)
+                name = "add" if isinstance(one, Injection) else "add_memory"
+                place = {"session_id": session_id, "hook": hook, "at": at}
+                db.run("injections", name, **columns(one) | place)
 
     def for_session(self, session_id: int) -> list[Injection]:
         """In the order in which it was injected."""

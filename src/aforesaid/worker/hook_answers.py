@@ -22,7 +22,7 @@ from aforesaid.errors import AforesaidError
 from aforesaid.hook.capture import brief_head, brief_name
 from aforesaid.memory import claude_memory
 from aforesaid.model import events
-from aforesaid.model.search import Injection, MemoryInjection
+from aforesaid.model.search import Injected
 from aforesaid.model.sessions import Session
 from aforesaid.paths import Paths, private_dir, write_private
 from aforesaid.payload.limits import KEPT_BYTES
@@ -63,8 +63,7 @@ class Note(NamedTuple):
     session: str
     at: int
     hook: str
-    told: tuple[Injection, ...] = ()
-    memories: tuple[MemoryInjection, ...] = ()
+    told: tuple[Injected, ...] = ()
 
 
 @dataclass(slots=True)
@@ -246,10 +245,9 @@ class HookAnswers:
         with self._recording:
             for note in list(self._notes):
                 session = self.context.store.sessions.find(note.agent, note.session)
-                if session is not None and (note.told or note.memories):
+                if session is not None and note.told:
                     injections = self.context.store.injections
                     injections.add(session.id, note.hook, note.told, note.at)
-                    injections.add_memories(session.id, note.hook, note.memories, note.at)
                 elif session is not None:
                     silent = self.context.settings.number("recall.file_tokens") == 0
                     self._lists.write(session, empty=silent)
@@ -285,8 +283,8 @@ class HookAnswers:
             if yes:
                 health.mark_reported(self.context.paths, unreported)
 
-        told = (written.injections, written.memories)
-        done = self._on_delivery(event.agent, event.session, "context", *told, then=heard)
+        told: tuple[Injected, ...] = (*written.injections, *written.memories)
+        done = self._on_delivery(event.agent, event.session, "context", told, then=heard)
         return Answer(agent.reply("context", written.text, note=note), done)
 
     def _prompt(self, agent: Agent, event: events.Event, text: str) -> Answer:
@@ -299,15 +297,15 @@ class HookAnswers:
             return NOTHING
         budget = self.context.settings.number("recall.tokens")
         memories, context = "", ""
-        chosen: list[MemoryInjection] = []
-        told: list[Injection] = []
+        told: list[Injected] = []
         with self.context.priority:
             try:
                 memories, chosen = self.memories.recall_for_prompt(session, text)
+                told += chosen
             except (OSError, AforesaidError) as error:
                 log.warning("recall.without_memories", error=log.cause(error))
             if budget:
-                context, told = inject.recall_for_prompt(
+                context, found = inject.recall_for_prompt(
                     self.context.searcher,
                     self.context.store,
                     session,
@@ -315,11 +313,11 @@ class HookAnswers:
                     budget,
                     current_branch(session.project_dir),
                 )
+                told += found
         context = "\n".join(filter(None, (memories, context)))
-        if told or chosen:
-            items = len(told) + len(chosen)
-            log.action("recall.answered", session=session.id, items=items, size=len(context))
-        heard = self._on_delivery(agent.name, session.ref, "new", tuple(told), tuple(chosen))
+        if told:
+            log.action("recall.answered", session=session.id, items=len(told), size=len(context))
+        heard = self._on_delivery(agent.name, session.ref, "new", tuple(told))
         return Answer(agent.reply("new", context), heard)
 
     def _compaction(self, agent: Agent, event: events.Event) -> Answer:
@@ -361,16 +359,14 @@ class HookAnswers:
         agent: str,
         session: str,
         hook: str,
-        told: tuple[Injection, ...],
-        memories: tuple[MemoryInjection, ...] = (),
+        told: tuple[Injected, ...],
         then: Callable[[bool], None] = nothing,
     ) -> Callable[[bool], None]:
         """An answer that was not delivered does not count as injected."""
 
         def done(heard: bool) -> None:
-            if heard and (told or memories):
-                now = self.context.clock()
-                self._notes.append(Note(agent, session, now, hook, told, memories))
+            if heard and told:
+                self._notes.append(Note(agent, session, self.context.clock(), hook, told))
             then(heard)
 
         return done

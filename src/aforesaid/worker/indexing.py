@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from aforesaid.agents.base import Agent
 from aforesaid.model import events
-from aforesaid.model.search import ReadEvent, UnreadEvent
+from aforesaid.model.observations import Origin
+from aforesaid.model.search import UnreadEvent
 from aforesaid.store.store import Store
 from aforesaid.text import clean, cut
 from aforesaid.worker.context import Context, Loop
@@ -33,14 +34,14 @@ def index(
         yield
 
 
-def _read(agent: Agent | None, unread: UnreadEvent) -> ReadEvent:
+def _read(agent: Agent | None, unread: UnreadEvent) -> tuple[UnreadEvent, str, Origin | None]:
     from aforesaid.provenance.tracker import origin_of
 
     event = agent.parse_stored(unread.event, unread.project_dir) if agent else None
     if event is None:
-        return ReadEvent(unread, "")
+        return unread, "", None
     origin = origin_of(event, (unread.project_dir, unread.project_root))
-    return ReadEvent(unread, "" if unread.event.boring else event_text(event), origin)
+    return unread, "" if unread.event.boring else event_text(event), origin
 
 
 class IndexingThread(Loop):
