@@ -445,32 +445,19 @@ def compare(old: str, new: str) -> Relation | None:
     """How a newer sentence relates to an older one about the same subject. In doubt, not at all."""
     if old == new:
         return Relation.SAME
-    if (pair := _parse_pair(old, new)) is None:
+    if max(len(old), len(new)) > MAX_CLAIM or old.endswith("?") or new.endswith("?"):
+        return None
+    one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
+    pair = _Pair(one, other, *_differences(one, other))
+    # `Use tabs` and `Use spaces` share no word that says something, and `The user works in Berlin` says
+    # nothing beside its value.
+    related = not one.keys.isdisjoint(other.keys) or one.keys | other.keys in OPPOSITE_KEYS
+    if not related and len(one.words) - len(pair.lost) <= 1:
         return None
     if _is_other_choice(pair):
         return Relation.REPLACES
     found = Relation.SAME if pair.says_same() else _compare_values(pair)
-    return found if found and _same_roles(pair.one, pair.other) else None
-
-
-def say_same(one: str, other: str) -> bool:
-    """Whether `compare` finds two sentences the same, but faster."""
-    if one == other:
-        return True
-    pair = _parse_pair(one, other)
-    return pair is not None and pair.says_same() and _same_roles(pair.one, pair.other)
-
-
-def _parse_pair(old: str, new: str) -> "_Pair | None":
-    if max(len(old), len(new)) > MAX_CLAIM or old.endswith("?") or new.endswith("?"):
-        return None
-    one, other = parse_claim(_unquote(old, new)), parse_claim(_unquote(new, old))
-    # `Use tabs` and `Use spaces` share no word that says something.
-    pair = _Pair(one, other, *_differences(one, other))
-    if not one.keys.isdisjoint(other.keys) or one.keys | other.keys in OPPOSITE_KEYS:
-        return pair
-    # `The user works in Berlin` says nothing beside its value.
-    return pair if len(one.words) - len(pair.lost) > 1 else None
+    return found if found and _same_roles(one, other) else None
 
 
 def _unquote(text: str, other: str) -> str:

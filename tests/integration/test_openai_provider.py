@@ -255,17 +255,3 @@ def test_what_is_meant_for_openai_goes_to_nobody_else(
 
 def test_the_sdk_is_the_one_we_know() -> None:
     assert int(openai.__version__.partition(".")[0]) >= 3
-
-
-def test_a_model_that_repeats_itself_is_not_heard_to_the_end(make: Make) -> None:
-    said = "<fact>The list has rendered_lines and visible_lines.</fact>\n"
-    with ScriptedOpenAi(
-        "".join(f"<fact>{n} of many.</fact>\n" for n in range(400)), said * 400
-    ) as server:
-        api = make(server)
-        listed, looped = api.ask(REQUEST), api.ask(REQUEST)
-    assert isinstance(listed, Reply)
-    assert listed.complete
-    assert isinstance(looped, Reply)
-    assert not looped.complete
-    assert len(looped.text) < 200 * len(said)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from aforesaid.model.observations import ObservationDraft
 from aforesaid.model.prose import CONCEPTS, FACT_LENGTH, FACTS, SUBTITLE_WORDS, TITLE_WORDS
-from aforesaid.synthesis.parse import add_path_to_facts, shape_draft
+from aforesaid.synthesis.parse import shape_draft
 from aforesaid.text import words
 from tests.support.examples import examples
 
@@ -55,12 +55,6 @@ def test_a_long_fact_is_told_as_its_sentences() -> None:
     assert shape_draft(_draft(facts=(f"{LONG}. {LONG}!",))).facts == (f"{LONG}.", f"{LONG}!")
 
 
-def test_a_long_fact_of_one_sentence_is_told_as_its_clauses() -> None:
-    found = shape_draft(_draft(facts=(f"{LONG}; {LONG}s, but {LONG}.",)))
-    assert found.facts == (LONG, f"{LONG}s", f"but {LONG}.")
-    assert found.narrative is None
-
-
 def test_a_long_fact_that_cannot_be_parted_is_cut_and_moves_as_a_whole() -> None:
     fact = f"{LONG} {LONG}"
     found = shape_draft(_draft(facts=(fact, "It is fast"), narrative="More."))
@@ -81,23 +75,6 @@ def test_facts_and_concepts_beyond_the_limit_move() -> None:
     assert found.facts == tuple(f"Fact {n}" for n in range(7))
     assert found.concepts == tuple("abcde")
     assert found.narrative == "Fact 7\n\nFact 8\n\nf, g"
-
-
-def test_a_short_fact_about_the_only_file_says_which_it_is() -> None:
-    draft = _draft(
-        facts=("It waits 5 s", "queue.py is short", LONG), files_modified=("mail/queue.py",)
-    )
-    assert add_path_to_facts(draft).facts == (
-        "mail/queue.py: It waits 5 s",
-        "queue.py is short",
-        LONG,
-    )
-
-
-def test_of_several_files_none_is_named_and_a_fact_with_its_file_is_short_enough() -> None:
-    for files in ((), ("a.py", "b.py"), ("long/" * 30 + "a.py",)):
-        draft = _draft(facts=("It waits 5 s",), files_modified=files)
-        assert add_path_to_facts(draft) == draft
 
 
 WORDS = st.sampled_from(

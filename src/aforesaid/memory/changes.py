@@ -25,7 +25,6 @@ from aforesaid.memory.format import (
     RETIRED_AT,
     RETIRED_FROM,
     RETIRED_REASON,
-    blob_id,
     checksum,
     fold_name,
     name_problem,
@@ -38,7 +37,6 @@ from aforesaid.memory.format import (
 from aforesaid.memory.history import BY_HAND, HISTORY_FOLDER, Entry, History, Keep
 from aforesaid.model.memories import (
     OF_PROJECT,
-    OF_TEAM,
     OF_USER,
     TYPES,
     USER,
@@ -128,7 +126,7 @@ class Change:
         """Moves a memory to the retired ones, from which it can be restored. Returns its new path."""
         home, stored = self._find(name, self._places.own)
         if home is None:
-            raise _not_found_error(name)
+            raise NotFound(f"There is no memory called {name!r}. See `aforesaid memory list`.")
         if stored is None:
             raise _broken_error(home.file(name))
         if expected not in (None, stored.checksum):
@@ -217,8 +215,6 @@ class Change:
             return self._places.own
         if folder := self._places.of(scope):
             return (folder,)
-        if scope != OF_TEAM:
-            raise MemoryRefused(f"There is no place called {scope!r} for memories here.")
         why = "set memory.team_folder to a folder inside the repository"
         if self._places.problems:
             why = self._places.problems[0].why
@@ -433,10 +429,8 @@ class Memories:
                 continue
             with suppress(OSError):
                 data, below = files.read_file(path), _relative(root, path)
-                name = known.get(below)
-                if name != (None if data is None else blob_id(data)):
-                    before = history.last_content(below) if name else None
-                    found.append(files.FileChange(path, before, data))
+                if data != known.get(below):
+                    found.append(files.FileChange(path, known.get(below), data))
         return found
 
     @contextmanager
@@ -464,10 +458,6 @@ def newest_first(memories: Iterable[StoredMemory]) -> tuple[StoredMemory, ...]:
 
 def _relative(root: Path, path: Path) -> str:
     return path.relative_to(root).as_posix()
-
-
-def _not_found_error(name: str) -> NotFound:
-    return NotFound(f"There is no memory called {name!r}. See `aforesaid memory list`.")
 
 
 def _broken_error(path: Path) -> Edited:
@@ -566,9 +556,6 @@ def iter_all_files(root: Path) -> Iterator[Path]:
             below[:] = [each for each in below if each != HISTORY_FOLDER]
         for name in names:
             path = Path(folder, name)
-            if (
-                name not in (files.LOCK_FILE, files.TURN_FILE)
-                and path.is_file()
-                and not path.is_symlink()
-            ):
+            is_lock = name in (files.LOCK_FILE, files.TURN_FILE)
+            if not is_lock and path.is_file() and not path.is_symlink():
                 yield path

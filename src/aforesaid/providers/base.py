@@ -17,6 +17,7 @@ from aforesaid.model.observations import (
 from aforesaid.model.requests import Failure, Misconfigured, Reply, Request, Unavailable
 from aforesaid.privacy.redactor import Redactor
 
+LOOK_SECONDS = 0.2  # how soon a request notices that its model was closed
 PATIENCE = 5  # a whole request may take so many times as long as a model may be silent
 
 

@@ -33,7 +33,7 @@ from aforesaid.model.requests import (
     Usage,
 )
 from aforesaid.paths import PRIVATE_DIR
-from aforesaid.providers.base import PATIENCE
+from aforesaid.providers.base import LOOK_SECONDS, PATIENCE
 from aforesaid.providers.claude_login import key_helper, secrets
 from aforesaid.providers.errors import scrub_message
 from aforesaid.text import tokens
@@ -243,7 +243,6 @@ NO_SDK = f"The `claude` provider needs a package: {install_command('claude')}."
 NO_CLI = f"There is no Claude Code client. Install it: {install_command('claude')}."
 CLOSED = "The provider was closed"
 BROKE_OFF = "Claude Code ended in the middle of an answer"
-LOOK_SECONDS = 0.2  # how soon a request notices that the provider was closed
 TO_LEAVE = 5.0  # seconds for an answer to notice that its process is gone
 TO_END = 30.0  # seconds that the end of a process may take, with every pause in it
 

@@ -6,8 +6,8 @@ request has its own client: a connection that another thread closes cannot be re
 """
 
 import ipaddress
-import queue
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,7 +27,7 @@ from aforesaid.model.requests import (
     Usage,
     usage_of,
 )
-from aforesaid.providers.base import PATIENCE
+from aforesaid.providers.base import LOOK_SECONDS, PATIENCE
 from aforesaid.providers.errors import Service, failure_from, key_problem, rejects
 
 REQUEST_PATH = "/chat/completions"  # people paste the whole address
@@ -103,9 +103,6 @@ def parse_address(url: str) -> SplitResult | None:
 
 
 LONGEST_NAME = 100
-# A loop: the last words have been said this often in the last few hundred pieces of a stream.
-LOOP, MOST_TIMES, LEAST_LOOP = 40, 20, 800
-LOOK_EVERY, LOOK_AT = 32, 900
 CLOSING = "aforesaid is closing."
 
 
@@ -144,14 +141,6 @@ class Incoming:
         usage = replace(self.usage, received=received, estimated=True)
         return Reply(self.text, self.model, usage, complete=False)
 
-    @property
-    def loops(self) -> bool:
-        """A small model that has lost its way says the same again and again, for minutes."""
-        if len(self.parts) % LOOK_EVERY:
-            return False
-        said = "".join(self.parts[-LOOK_AT:])
-        return len(said) >= LEAST_LOOP and said.count(said[-LOOP:]) >= MOST_TIMES
-
     def set_model(self, model: object) -> None:
         """The server knows best which model answered."""
         if isinstance(model, str) and model.strip():
@@ -179,8 +168,6 @@ class HttpModel(ABC):
         self.model, self.longest_seconds = model, PATIENCE * seconds
         self._seconds, self._clock = seconds, clock
         self._key = (api_key or "").strip()
-        self._lock = threading.Lock()
-        self._pending: set[queue.SimpleQueue[Reply | Failure | None]] = set()
         self._closed = False
         self._rejected: set[str] = set()
 
@@ -200,34 +187,23 @@ class HttpModel(ABC):
 
     def ask(self, request: Request) -> Reply | Failure:
         incoming = Incoming(request, self.model)
-        box: queue.SimpleQueue[Reply | Failure | None] = queue.SimpleQueue()
-        with self._lock:
-            if self._closed:
-                return Unavailable(CLOSING)
-            self._pending.add(box)
-        threading.Thread(
-            target=lambda: box.put(self._answer(incoming)), name="ask", daemon=True
-        ).start()
-        try:
-            answered = box.get(timeout=self.longest_seconds)
-            why = CLOSING
-        except queue.Empty:
-            answered, why = None, f"The answer was not complete after {self.longest_seconds:g} s."
-        finally:
-            with self._lock:
-                self._pending.discard(box)
-        if answered is not None:
-            return answered
+        answers: list[Reply | Failure] = []
+        work = threading.Thread(target=lambda: answers.append(self._answer(incoming)), daemon=True)
+        late = time.monotonic() + self.longest_seconds
+        if not self._closed:
+            work.start()
+        while work.is_alive() and not self._closed and time.monotonic() < late:
+            work.join(LOOK_SECONDS)
+        if answers:
+            return answers[0]
         incoming.left = True
         with suppress(Exception):  # it is in use by the other thread, and may say so
             incoming.hang_up()
-        return Unavailable(why, incoming.partial)
+        why = f"The answer was not complete after {self.longest_seconds:g} s."
+        return Unavailable(CLOSING if self._closed else why, incoming.partial)
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            for box in self._pending:
-                box.put(None)
+        self._closed = True
 
     def _answer(self, incoming: Incoming) -> Reply | Failure:
         """Never raises, and stops soon after `incoming` was left or hung up."""

@@ -120,9 +120,6 @@ class OpenAiApi(HttpModel):
                     if incoming.left:
                         break
                     reading.take(chunk)
-                    if incoming.loops:
-                        reading.finish = "length"
-                        break
         return reading.outcome(service)
 
 

@@ -362,9 +362,7 @@ class Sources:
         return is_known_term(name) or any(form.lower() in self.lowered for form in forms)
 
 
-@lru_cache(maxsize=1)
-def read_sources(turn: Turn) -> Sources:
-    return Sources(turn)
+read_sources = lru_cache(maxsize=1)(Sources)
 
 
 def _join(texts: list[str], limit: int) -> str:

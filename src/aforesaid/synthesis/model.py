@@ -42,7 +42,6 @@ from aforesaid.synthesis.cost import Budget, Prices, largest_usage
 from aforesaid.synthesis.ground import ground_observation, ground_summary
 from aforesaid.synthesis.parse import (
     Unusable,
-    add_path_to_facts,
     parse_observations,
     parse_summary,
     shape_draft,
@@ -165,8 +164,7 @@ class ModelWriter:
         if not isinstance(parsed, tuple):
             return parsed
         examples = prompt.example_fields()
-        grounded = (ground_observation(shape_draft(draft), turn, examples) for draft in parsed)
-        return tuple(map(add_path_to_facts, grounded))
+        return tuple(ground_observation(shape_draft(draft), turn, examples) for draft in parsed)
 
     def summarize(self, turn: Turn) -> SummaryDraft | SummarySkipped | Failure:
         request = build_request(turn, SUMMARIZE, self.style, self.budget)

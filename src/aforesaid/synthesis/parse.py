@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from aforesaid.model.observations import (
     FALLBACK_TYPE,
@@ -22,14 +23,12 @@ from aforesaid.model.observations import (
 )
 from aforesaid.model.prose import (
     BULLET,
-    CLAUSE_END,
     CONCEPTS,
     FACT_LENGTH,
     FACTS,
-    SENTENCE_END,
     SUBTITLE_WORDS,
     TITLE_WORDS,
-    split,
+    sentences,
 )
 from aforesaid.providers.extract.titles import without_loose_end
 from aforesaid.text import ELLIPSIS, clean, cut, words
@@ -300,13 +299,11 @@ def _gather(parts: Iterable[Part]) -> list[_Gathered]:
     return [each for each in found if each.has_text]
 
 
-SHORT_FACT = 50  # characters
-
-
 def shape_draft(draft: ObservationDraft) -> ObservationDraft:
     """Within the lengths of the house form: what is too long moves to the narrative."""
     title, subtitle = _shorten_title(draft.title), _shorten_subtitle(draft.subtitle)
-    facts = list(dict.fromkeys(piece for fact in draft.facts for piece in _pieces(fact)))
+    split = (sentences(fact) if len(fact) > FACT_LENGTH else [fact] for fact in draft.facts)
+    facts = list(dict.fromkeys(chain.from_iterable(split)))
     moved = [
         draft.title if title != (draft.title or "").rstrip(".") else None,
         draft.subtitle if subtitle != draft.subtitle else None,
@@ -325,19 +322,6 @@ def shape_draft(draft: ObservationDraft) -> ObservationDraft:
     )
 
 
-def add_path_to_facts(draft: ObservationDraft) -> ObservationDraft:
-    """A short fact about the only file that was changed says which file that is."""
-    if len(draft.files_modified) != 1:
-        return draft
-    path = draft.files_modified[0]
-    facts = list(draft.facts)
-    for at, fact in enumerate(facts):
-        fits = len(fact) < SHORT_FACT and len(path) + len(fact) + 2 <= FACT_LENGTH
-        if fits and path.rpartition("/")[2] not in fact:
-            facts[at] = f"{path}: {fact}"
-    return replace(draft, facts=tuple(facts))
-
-
 def _shorten_title(title: str | None) -> str | None:
     found = (title or "").rstrip(".").split()
     if len(found) <= TITLE_WORDS:
@@ -348,18 +332,7 @@ def _shorten_title(title: str | None) -> str | None:
 def _shorten_subtitle(subtitle: str | None) -> str | None:
     if subtitle is None or len(subtitle.split()) <= SUBTITLE_WORDS:
         return subtitle
-    first = split(subtitle, SENTENCE_END)[0]
+    first = sentences(subtitle)[0]
     if len(first.split()) <= SUBTITLE_WORDS:
         return first
     return " ".join(subtitle.split()[:SUBTITLE_WORDS]).rstrip(",;:") + ELLIPSIS
-
-
-def _pieces(fact: str) -> list[str]:
-    """One thing per fact: a long one is divided into its sentences, or else its clauses."""
-    if len(fact) <= FACT_LENGTH:
-        return [fact]
-    for ends in (SENTENCE_END, CLAUSE_END):
-        parts = [part.rstrip(",;") for part in split(fact, ends)]
-        if len(parts) > 1 and min(map(len, parts)) >= SHORT_FACT:
-            return parts
-    return [fact]

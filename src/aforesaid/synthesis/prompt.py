@@ -25,10 +25,8 @@ from aforesaid.text import fenced, one_line
 VERSION = "v1"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 PROMPT_ROOM, SAID_ROOM, GOAL_ROOM, REPLY_ROOM = 1_600, 1_600, 240, 4_000
-SAID, SHORT_SAID = (
-    12,
-    300,
-)  # sentences of the agent; characters of a message without any that counts
+# Sentences of the agent; characters of a message without any that counts.
+SAID, SHORT_SAID = 12, 300
 RECORDED_LINES, RECORDED_ROOM = 30, 90
 # Tokens. A smaller request is for a small model, and that repeats earlier titles instead of reading events.
 ROOMY = 3_000

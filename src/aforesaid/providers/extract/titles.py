@@ -150,7 +150,7 @@ def _activity(work: Work) -> str:
         return cut_clause(topic, TITLE)
     if work.runs:
         return f"Ran {work.runs[-1].command.text}"
-    return f"Session in {work.turn.project or 'the project'}"
+    return f"Session in {text.one_line(work.turn.project, 40) or 'the project'}"
 
 
 def _plan_heading(plan: str) -> str | None:
