@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from aforesaid import clock, log
@@ -101,7 +102,7 @@ class Index(Part):
         self._encoder_rests = 0.0
         # Up to which document all have their vector, and up to which they will have when this pass is over.
         self._encoded = self._pass_to = 0
-        database.before_commit = self._before_commit
+        database.before_commit = partial(self._index, limit=AT_ONCE)
         if database.writer is not None:
             self._reset_if_changed()
 
@@ -179,9 +180,6 @@ class Index(Part):
                 db.run("index", "add_event_text", **values)
             if last:
                 db.run("index", "set_state", name="events", value=str(last))
-
-    def _before_commit(self, db: Connection) -> None:
-        self._index(db, AT_ONCE)
 
     def _reset_if_changed(self) -> None:
         with self._db.transaction() as db:
