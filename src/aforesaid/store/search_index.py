@@ -306,7 +306,7 @@ class Index(Part):
         """The events themselves, by any of the terms, best first."""
         if not terms:
             return []
-        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
+        match = _event_match(terms, filters)
         wanted = {"since": filters.since, "until": filters.until, "limit": limit}
         return self._db.all(
             FoundEvent, "search", "events", match=match, candidates=limit * OVER, **wanted
@@ -318,7 +318,7 @@ class Index(Part):
         """Turns, by session and number, in which the agent wrote any of the terms, with their BM25 score."""
         if not terms:
             return {}
-        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
+        match = _event_match(terms, filters)
         rows = self._db.rows("search", "said", match=match, limit=limit)
         return {(row[0], row[1]): row[2] for row in rows}
 
@@ -428,9 +428,10 @@ def _clauses(filters: Filters) -> list[str]:
     return [f"scope : ({match_any(terms)})" for terms in (*found, _months(filters)) if terms]
 
 
-def _of_events(filters: Filters) -> Filters:
-    """Without what events do not have."""
-    return replace(filters, kinds=(), types=(), concepts=(), files=())
+def _event_match(terms: Sequence[str], filters: Filters) -> str:
+    """Without the filters for what events do not have."""
+    own = replace(filters, kinds=(), types=(), concepts=(), files=())
+    return " AND ".join([f"words : ({match_any(terms)})", *_clauses(own)])
 
 
 def _months(filters: Filters) -> list[str]:
