@@ -99,11 +99,15 @@ class Change:
         folder, old = self._find(name, self._places.own if own else self._folders(scope))
         target = self._target(memory, old, folder, scope)
         path = target.file(name)
-        if folder is None:
-            self._check_new_name(name, expected)
-        elif old is None:
+        if folder is None and expected is not None:
+            raise Edited(
+                f"The memory {name!r} is gone: it was renamed or deleted. See `aforesaid memory list`."
+            )
+        if folder is None and slugify(name) != name:
+            raise _name_error(name)
+        if folder and old is None:
             raise _broken_error(path)
-        elif expected != old.checksum and not (expected is None and old.path in self._after):
+        if old and expected != old.checksum and (expected or old.path not in self._after):
             raise _changed_error(name)
         before = old.memory if old else None
         memory = set_times(redact_new_texts(self.redactor, memory, before), before, self._clock())
@@ -197,9 +201,7 @@ class Change:
     ) -> tuple[folders.Folder | None, StoredMemory | None]:
         """The folder that has the file, and the memory; None for the memory if the file is broken."""
         if why := name_problem(name):
-            raise MemoryRefused(
-                f"{name!r} is not a valid name for a memory: {why}. Use one such as {slugify(name)!r}."
-            )
+            raise _name_error(name, f": {why}")
         for folder in places:
             path = folder.file(name)
             if (data := self.content(path)) is not None:
@@ -238,16 +240,6 @@ class Change:
         if folder and (old is None or (old.memory.type == USER) == (memory.type == USER)):
             return folder
         return self._places.user if memory.type == USER else self._places.project
-
-    def _check_new_name(self, name: str, expected: str | None) -> None:
-        if expected is not None:
-            raise Edited(
-                f"The memory {name!r} is gone: it was renamed or deleted. See `aforesaid memory list`."
-            )
-        if slugify(name) != name:
-            raise MemoryRefused(
-                f"{name!r} is not a valid name for a memory. Use one such as {slugify(name)!r}."
-            )
 
 
 class Memories:
@@ -458,6 +450,12 @@ def newest_first(memories: Iterable[StoredMemory]) -> tuple[StoredMemory, ...]:
 
 def _relative(root: Path, path: Path) -> str:
     return path.relative_to(root).as_posix()
+
+
+def _name_error(name: str, why: str = "") -> MemoryRefused:
+    return MemoryRefused(
+        f"{name!r} is not a valid name for a memory{why}. Use one such as {slugify(name)!r}."
+    )
 
 
 def _broken_error(path: Path) -> Edited:

@@ -194,13 +194,10 @@ class History:
     ) -> Entry:
         root = self._root
         contents = {
-            (path.relative_to(root) if path.is_relative_to(root) else path).as_posix(): pair
-            for path, *pair in files
+            (path.relative_to(root) if path.is_relative_to(root) else path).as_posix(): (old, new)
+            for path, old, new in files
         }
-        number = number or max(self._numbers(), default=0) + 1
-        return Entry(
-            number, at, reason, {path: (old, new) for path, (old, new) in contents.items()}
-        )
+        return Entry(number or max(self._numbers(), default=0) + 1, at, reason, contents)
 
     def _entries(self) -> Iterator[Entry]:
         """Newest first, without damaged ones."""
