@@ -17,7 +17,7 @@ class AforesaidError(Exception):
 
 
 class Misused(AforesaidError):
-    """The question cannot be answered as it is put."""
+    """The request is not valid."""
 
     exit_code = 2
 
@@ -33,7 +33,7 @@ class ConfigError(AforesaidError):
 
 
 class InstallError(AforesaidError):
-    """The agent's settings were left alone. Mend the file, then run `aforesaid install` again."""
+    """The agent's settings were not changed. Fix the file, then run `aforesaid install` again."""
 
 
 class StoreError(AforesaidError):
@@ -65,11 +65,11 @@ class WorkerHung(WorkerError):
 
 
 class TransferError(AforesaidError):
-    """This cannot be taken. Nothing that was here has changed."""
+    """This cannot be imported or exported. Existing data was not changed."""
 
 
 class BackupError(AforesaidError):
-    """The backup could not be made or used; nothing was changed. See `aforesaid backup list`."""
+    """The backup could not be created or restored. Nothing was changed. See `aforesaid backup list`."""
 
 
 class NoRoom(BackupError):
@@ -77,7 +77,7 @@ class NoRoom(BackupError):
 
 
 class MemoryRefused(AforesaidError):
-    """The memory was left as it is. See what there is with `aforesaid memory list`."""
+    """The memory was not changed. List memories with `aforesaid memory list`."""
 
 
 class Edited(MemoryRefused):
@@ -89,7 +89,7 @@ class BadMessages(AforesaidError):
 
 
 class NotFound(AforesaidError):
-    """There is nothing with that id. List what there is with `aforesaid sessions`."""
+    """There is nothing with that id. List sessions with `aforesaid sessions`."""
 
 
 # An error that one process reports to another, as JSON.

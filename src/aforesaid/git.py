@@ -252,11 +252,11 @@ def list_files_in_work(checkout: Checkout, commits: int, seconds: float) -> list
     return [name for each in names if (name := each.strip("\n"))]
 
 
-def create_repository(git_dir: Path, branch: str = "main", config: str = "") -> None:
+def create_repository(git_dir: Path, config: str = "") -> None:
     """An empty one, without git: no template, no hook."""
     for folder in ("objects", "refs"):
         (git_dir / folder).mkdir(parents=True)
-    (git_dir / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    (git_dir / "HEAD").write_text("ref: refs/heads/main\n")
     if config:
         (git_dir / "config").write_text(config)
 

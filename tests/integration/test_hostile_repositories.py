@@ -54,7 +54,7 @@ ARGUMENTS: dict[str, list[list[str]] | None] = {
     "status": [[]],
     "doctor": [[]],
     "redact": [["-"]],
-    "config": [["list"], ["get", "brief.tokens"]],
+    "config": [["list"], ["path"]],
     "worker": [["status"], ["logs"]],
     "retry": [[]],
     "synthesize": [[]],

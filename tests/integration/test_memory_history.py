@@ -339,7 +339,6 @@ def test_a_damaged_history_is_used_as_far_as_it_can_be_read(memories: Memories) 
     second = write(memories, replace(TABS, body="Changed."), reason="second")
     third = write(memories, AUTH, reason="third")
     folder = memories.places.root / ".history"
-    (folder / "known.json").write_bytes(b"{")
     (folder / f"{second}.json").write_bytes(b"[1]")
     assert [entry.id for entry in memories.history.log()] == [third, first]
     with pytest.raises(NotFound, match="no change"):

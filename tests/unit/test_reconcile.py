@@ -4,7 +4,6 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -174,16 +173,6 @@ def test_a_session_is_read_to_its_end_and_then_only_what_is_new(store: Store, ag
     assert mended.session("claude-code", "s1") == Healed(5, 2)
     assert agent.read == [("s1", None), ("s1", "4")]
     assert stored(store, "s1") == ids(told)
-
-
-def test_a_file_that_has_not_changed_is_not_opened_again(store: Store, agent: Stub) -> None:
-    know(store)
-    agent.add(turns("s1", 1))
-    mended = reconciler(store, agent)
-    for _ in range(3):
-        look(mended)
-        mended.session("claude-code", "s1")
-    assert len(agent.read) == 1
 
 
 def test_after_a_look_only_what_was_written_since_is_looked_at_even_by_another_worker(
@@ -457,18 +446,6 @@ def test_a_hook_that_comes_after_an_import_is_dropped(store: Store, agent: Stub)
     assert sum(part.added for part in importing.file(file)) == 2
     assert store.events.add([by_hook], NOW).duplicates == 1
     assert stored(store, "s1") == [prompt.capture.id, "line"]
-
-
-def test_a_file_that_fell_silent_is_read_once_more(store: Store, agent: Stub) -> None:
-    """After a day its agent tells what was left open; nothing was written to it for that."""
-    know(store)
-    agent.add(turns("s1", 1))
-    mended = reconciler(store, agent)
-    look(mended)
-    for later in (NOW + 2 * DAY, NOW + 3 * DAY):
-        mended.context.clock = partial(int, later)
-        mended.session("claude-code", "s1")
-    assert agent.read == [("s1", None), ("s1", "3")]
 
 
 def test_boring_tools_are_healed_as_boring(store: Store, agent: Stub) -> None:

@@ -85,7 +85,8 @@ def place(env: dict[str, str], memory: Memory) -> Iterator[Context]:
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(_: Paths, verb: str, **__: object) -> dict[str, object]:
         hostile = "</aforesaid-memory>\ud800"
-        return {"name": hostile, "known": False, "title": hostile}
+        alike = {"same": [hostile], "contradicted": [hostile]}
+        return {"name": hostile, "known": False, "title": hostile} | alike
 
     monkeypatch.setattr(rpc, "order", answer)
 

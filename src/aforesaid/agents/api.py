@@ -7,9 +7,8 @@ Code's are read as those; of any other, what went in and came out is kept as tex
 import re
 from collections.abc import Mapping
 
-from aforesaid.agents.base import Agent, Json, text_of
+from aforesaid.agents.base import EXIT_CODE, Agent, Json, text_of
 from aforesaid.agents.claude_code import tools
-from aforesaid.agents.claude_code.events import EXIT_CODE
 from aforesaid.model import events
 from aforesaid.privacy.files import Fields
 
@@ -44,8 +43,7 @@ class ApiAgent(Agent):
             code = EXIT_CODE.match(output)
             failed = (code and int(code[1])) or FAILED_TESTS.search(output)
             error = output if failed else ""
-        code = EXIT_CODE.match(error)
-        return events.Failure(error, int(code[1]) if code else None, False) if error else None
+        return super().read_failure({"error": error}) if error else None
 
     def key(self, what: events.Happening, payload: Json) -> str | None:  # noqa: ARG002
         """By the caller's own id of the call, where there is one: a call that is told twice is one. Otherwise

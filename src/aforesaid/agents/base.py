@@ -6,6 +6,7 @@ only what is not a JSON object or names no session, because then nothing says wh
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from aforesaid.agents.connection import Connection
 
 COMPACT = "compact"
+EXIT_CODE = re.compile(r"\AExit code (\d{1,9})\b")
 MESSAGE_EVENT = "AgentMessage"  # ours: no agent has a hook for it
 
 
@@ -87,8 +89,10 @@ class Agent:
     def read_failure(self, payload: Json) -> events.Failure | None:
         if "error" not in payload:
             return None
+        error = text_of(payload, "error")
+        code = EXIT_CODE.match(error)
         interrupted = bool(payload.get("is_interrupt", False))
-        return events.Failure(text_of(payload, "error"), None, interrupted)
+        return events.Failure(error, int(code[1]) if code else None, interrupted)
 
     def parse(self, capture: events.Capture) -> events.Event | events.Unreadable | None:
         """An event, None for a capture we deliberately do not keep, or why it cannot be read."""

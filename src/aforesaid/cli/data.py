@@ -311,7 +311,7 @@ def redact(file: Path, check: bool) -> None:
     with click.open_file(str(file), "rb") as opened:
         data = opened.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise AforesaidError(f"It has more than {LARGEST // 1024 // 1024} MB. Give a part of it.")
+        raise AforesaidError(f"The input is larger than {LARGEST // 1024 // 1024} MB. Split it.")
     text = bytes(data).decode("utf-8", "replace")
     redactor = wiring.make_redactor(wiring.home(), os.environ)
     if not check and not out.wants_json():

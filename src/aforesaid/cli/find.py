@@ -255,5 +255,5 @@ def _print_file(file: str, found: list[Json]) -> None:
         return
     for each in found:
         out.print_text(each["text"])
-        out.say(out.styled(f"Its files: {each['files'] or 'none'}\n", dim=True))
+        out.say(out.styled(f"Files: {each['files']}\n" if each["files"] else "", dim=True))
     out.say(out.styled(out.SHOW_HINT, dim=True))

@@ -227,8 +227,8 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
     _print_gain("Would import", plan.gain, selection, plan.faulty)
     if added != Tally():
         out.say(
-            f"To be processed: {count(added.turns, 'turn')}, in {count(added.parts, 'part')} to observe and "
-            f"{count(added.summaries, 'summary')}.\n"
+            f"To be processed: {count(added.turns, 'turn')} ({count(added.parts, 'part')} and "
+            f"{count(added.summaries, 'summary')}).\n"
             f"Observations to expect: {estimate.low:,} to {estimate.high:,}.\n"
             f"With a model, about {count(estimate.requests, 'request')}: {estimate.sent:,} tokens sent "
             f"and {estimate.received:,} received."
@@ -244,19 +244,18 @@ def _print_plan(home: wiring.Home, selection: imports.Selection) -> None:
 def _costs(home: wiring.Home, choice: wiring.Choice, plan: imports.Plan) -> list[Json]:
     """At list prices, without discounts for cached tokens. The model in use first."""
     usage = Usage(plan.estimate.sent, 0, 0, plan.estimate.received)
-    listed = Prices.of(home.settings.names("cost.prices"))
-    used = choice.model
-    models = [(name, name, listed) for name in WELL_KNOWN if used is None or name != used.model]
+    listed, used = Prices.of(home.settings.names("cost.prices")), choice.model
+    rows: list[tuple[str, int | None, bool]] = [("rules", 0, used is None)]
     if used:
         prices = choice.terms.prices if choice.terms else listed
-        models.insert(0, (f"{used.name}/{used.model}", used.model, prices))
-    rows: list[Json] = [{"provider": "rules", "in_force": used is None, "dollars": 0.0}]
-    for label, model, prices in models:
-        cost = prices.microdollars(model, usage)
-        in_force = used is not None and label == models[0][0]
-        dollars = None if cost is None else cost / MILLION
-        rows.append({"provider": label, "in_force": in_force, "dollars": dollars})
-    return rows
+        label = f"{used.name}/{used.model}"
+        rows.append((label, prices.microdollars(used.model, usage), True))
+    known = (name for name in WELL_KNOWN if used is None or name != used.model)
+    rows += [(name, listed.microdollars(name, usage), False) for name in known]
+    return [
+        {"provider": label, "in_force": in_force, "dollars": cost and cost / MILLION}
+        for label, cost, in_force in rows
+    ]
 
 
 def _gain_json(gain: imports.Gain, selection: imports.Selection, faulty: list[str]) -> Json:

@@ -60,7 +60,6 @@ def show(name: str | None) -> None:
     lines += [f"  commit   {each}" for each in value["commits"]]
     lines += [f"  folder   {each['path']} ({each['state']})" for each in value["folders"]]
     lines += [f"  linked   {each}" for each in value["linked"]]
-    lines += [f"  same first commit as project {each}" for each in value["same_commit"]]
     report(value, "\n".join(lines))
 
 
@@ -122,20 +121,13 @@ def _find_same_remote(store: Store) -> Project:
 
 def _project_json(store: Store, found: Project) -> dict[str, Any]:
     own = store.projects.identities(found.id)
-    commits = _values(own, "commit")
-    others = [each for each in store.projects.all() if each.id != found.id]
     return {
         "name": found.name,
         "root": found.root,
         "remotes": _values(own, "remote"),
-        "commits": commits,
+        "commits": _values(own, "commit"),
         "folders": [{"path": each, "state": _state(each, own)} for each in _values(own, "path")],
         "linked": [_values(each, "path")[0] for each in store.projects.links(found.id)],
-        "same_commit": [
-            each.name
-            for each in others
-            if set(commits) & set(_values(store.projects.identities(each.id), "commit"))
-        ],
     }
 
 

@@ -281,6 +281,14 @@ def unset_setting(name: str) -> None:
     out.report({row.name: row.default}, f"{row.name} is reset to its default, {default}.")
 
 
+@config.command("path")
+@out.json_option
+def path() -> None:
+    """Print the path of the config file."""
+    file = str(Paths.of(os.environ).config_file)
+    out.report(file, file)
+
+
 def _display(row: Row, value: Value) -> str:
     found = row.mask(value)
     return ", ".join(found) if isinstance(found, tuple) else str(found)

@@ -86,7 +86,7 @@ def timeline(
     around = parse_number(id) if id else None
     project_id = _find_item(context, scope, *around).project_id if around else scope.project_id
     if project_id is None:
-        raise Misused("A time in all projects is none. Name one project.")
+        raise Misused("`at` needs one project. Name it with `project`.")
     when = _parse_time(times.begin, at, context) if at else None
     hits = lookup.timeline(
         context.searcher, context.store, project_id=project_id, around=around, at=when, **sides
@@ -247,7 +247,7 @@ def _find_session(context: Context, scope: Scope, text: str) -> int:
     if len(exact) != 1:
         many = "Several sessions begin so; give more of the id." if exact else "There is none."
         raise NotFound(
-            f"No one session is called that. {many} search with level='sessions' lists them."
+            f"There is no single session with that id. {many} search with level='sessions' lists them."
         )
     return exact[0].id
 

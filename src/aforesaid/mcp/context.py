@@ -18,7 +18,7 @@ from aforesaid.errors import AforesaidError, NotFound, StoreError, StoreMissing
 from aforesaid.mcp.tools import BY_NAME
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.ranking import MemoryRanker
-from aforesaid.model.sessions import COMMAND, Where, place_of
+from aforesaid.model.sessions import Where, place_of
 from aforesaid.parameters import read
 from aforesaid.paths import Paths
 from aforesaid.recall import resolve
@@ -161,7 +161,7 @@ class Context:
         where, now = Where(project, place_of(root)), self.clock()
         session = (AGENT, self.session) if self.session else None
         for pause in self.store.sessions.pauses():
-            if pause.origin == COMMAND and pause.holds(now) and pause.covers(where, session):
+            if pause.is_requested(now) and pause.covers(where, session):
                 return "the user has paused it"
         return None
 

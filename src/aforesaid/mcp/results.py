@@ -3,7 +3,7 @@ with its cost in tokens. Everything inside the envelope is foreign text and fenc
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aforesaid import clock
 from aforesaid.errors import Misused
@@ -15,10 +15,10 @@ from aforesaid.model.search import EVENT, OBSERVATION, PROMPT, SESSION, SUMMARY,
 from aforesaid.model.sessions import Prompt
 from aforesaid.recall import render
 from aforesaid.recall.excerpts import without_marks
+from aforesaid.recall.lookup import observation_hit
 from aforesaid.recall.resolve import Thing
 from aforesaid.recall.results import HitDetails
-from aforesaid.recall.search import HANDED_OVER
-from aforesaid.text import cut, fenced, one_line, tokens
+from aforesaid.text import cut, fenced, one_line
 
 KINDS = (OBSERVATION, SUMMARY, PROMPT, SESSION, EVENT)
 NUMBERED = re.compile(
@@ -96,19 +96,8 @@ def of_hit(details: HitDetails, hit: Hit, *, excerpt: bool = False) -> Line:
 def of_observation(
     details: HitDetails, observation: Observation, *, facts: Iterable[str] = ()
 ) -> Line:
-    draft = observation.draft
-    texts = (draft.title, draft.subtitle, *draft.facts, draft.narrative)
-    return Line(
-        render.item_name(OBSERVATION, observation.id),
-        draft.type,
-        observation.at,
-        draft.title or draft.subtitle or "Untitled",
-        sum(tokens(text or "") for text in texts) + HANDED_OVER,
-        (_source(observation), "pinned" if observation.pinned else ""),
-        details.freshness_of(observation).state,
-        tuple(f"- {one_line(fact, EXCERPT)}" for fact in facts),
-        observation.project_id,
-    )
+    line = of_hit(details, observation_hit(observation))
+    return replace(line, more=tuple(f"- {one_line(fact, EXCERPT)}" for fact in facts))
 
 
 def _source(found: Observation | Summary) -> str:

@@ -25,7 +25,6 @@ from aforesaid.memory.format import (
     RETIRED_AT,
     RETIRED_FROM,
     RETIRED_REASON,
-    blob_id,
     checksum,
     fold_name,
     name_problem,
@@ -38,7 +37,6 @@ from aforesaid.memory.format import (
 from aforesaid.memory.history import BY_HAND, HISTORY_FOLDER, Entry, History, Keep
 from aforesaid.model.memories import (
     OF_PROJECT,
-    OF_TEAM,
     OF_USER,
     TYPES,
     USER,
@@ -101,11 +99,15 @@ class Change:
         folder, old = self._find(name, self._places.own if own else self._folders(scope))
         target = self._target(memory, old, folder, scope)
         path = target.file(name)
-        if folder is None:
-            self._check_new_name(name, expected)
-        elif old is None:
+        if folder is None and expected is not None:
+            raise Edited(
+                f"The memory {name!r} is gone: it was renamed or deleted. See `aforesaid memory list`."
+            )
+        if folder is None and slugify(name) != name:
+            raise _name_error(name)
+        if folder and old is None:
             raise _broken_error(path)
-        elif expected != old.checksum and not (expected is None and old.path in self._after):
+        if old and expected != old.checksum and (expected or old.path not in self._after):
             raise _changed_error(name)
         before = old.memory if old else None
         memory = set_times(redact_new_texts(self.redactor, memory, before), before, self._clock())
@@ -128,7 +130,7 @@ class Change:
         """Moves a memory to the retired ones, from which it can be restored. Returns its new path."""
         home, stored = self._find(name, self._places.own)
         if home is None:
-            raise _not_found_error(name)
+            raise NotFound(f"There is no memory called {name!r}. See `aforesaid memory list`.")
         if stored is None:
             raise _broken_error(home.file(name))
         if expected not in (None, stored.checksum):
@@ -199,9 +201,7 @@ class Change:
     ) -> tuple[folders.Folder | None, StoredMemory | None]:
         """The folder that has the file, and the memory; None for the memory if the file is broken."""
         if why := name_problem(name):
-            raise MemoryRefused(
-                f"{name!r} is not a valid name for a memory: {why}. Use one such as {slugify(name)!r}."
-            )
+            raise _name_error(name, f": {why}")
         for folder in places:
             path = folder.file(name)
             if (data := self.content(path)) is not None:
@@ -217,8 +217,6 @@ class Change:
             return self._places.own
         if folder := self._places.of(scope):
             return (folder,)
-        if scope != OF_TEAM:
-            raise MemoryRefused(f"There is no place called {scope!r} for memories here.")
         why = "set memory.team_folder to a folder inside the repository"
         if self._places.problems:
             why = self._places.problems[0].why
@@ -242,16 +240,6 @@ class Change:
         if folder and (old is None or (old.memory.type == USER) == (memory.type == USER)):
             return folder
         return self._places.user if memory.type == USER else self._places.project
-
-    def _check_new_name(self, name: str, expected: str | None) -> None:
-        if expected is not None:
-            raise Edited(
-                f"The memory {name!r} is gone: it was renamed or deleted. See `aforesaid memory list`."
-            )
-        if slugify(name) != name:
-            raise MemoryRefused(
-                f"{name!r} is not a valid name for a memory. Use one such as {slugify(name)!r}."
-            )
 
 
 class Memories:
@@ -433,10 +421,8 @@ class Memories:
                 continue
             with suppress(OSError):
                 data, below = files.read_file(path), _relative(root, path)
-                name = known.get(below)
-                if name != (None if data is None else blob_id(data)):
-                    before = history.last_content(below) if name else None
-                    found.append(files.FileChange(path, before, data))
+                if data != known.get(below):
+                    found.append(files.FileChange(path, known.get(below), data))
         return found
 
     @contextmanager
@@ -466,8 +452,10 @@ def _relative(root: Path, path: Path) -> str:
     return path.relative_to(root).as_posix()
 
 
-def _not_found_error(name: str) -> NotFound:
-    return NotFound(f"There is no memory called {name!r}. See `aforesaid memory list`.")
+def _name_error(name: str, why: str = "") -> MemoryRefused:
+    return MemoryRefused(
+        f"{name!r} is not a valid name for a memory{why}. Use one such as {slugify(name)!r}."
+    )
 
 
 def _broken_error(path: Path) -> Edited:
@@ -566,9 +554,6 @@ def iter_all_files(root: Path) -> Iterator[Path]:
             below[:] = [each for each in below if each != HISTORY_FOLDER]
         for name in names:
             path = Path(folder, name)
-            if (
-                name not in (files.LOCK_FILE, files.TURN_FILE)
-                and path.is_file()
-                and not path.is_symlink()
-            ):
+            is_lock = name in (files.LOCK_FILE, files.TURN_FILE)
+            if not is_lock and path.is_file() and not path.is_symlink():
                 yield path

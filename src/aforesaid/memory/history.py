@@ -4,7 +4,6 @@ It is in `.history`, in the folder of all memories:
 
     s12.json        one change: {"number", "at", "reason", "files": {path: [before, after]}}; null for no file
     open.json       the change that is being made, in the same form
-    known.json      {"number", "files": {path: id}}: the contents after that entry, to detect edits by hand
 
 Writing `open.json` is the commit point: a change that is interrupted earlier has not happened, one that is
 interrupted later is completed by the next reader or writer. A file that somebody has edited meanwhile is left
@@ -17,7 +16,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,10 +32,9 @@ from aforesaid.memory.files import (
     write_file,
 )
 from aforesaid.memory.folders import RETIRED_FOLDER, is_changeable, rebuild_index
-from aforesaid.memory.format import blob_id
 
 HISTORY_FOLDER = ".history"
-KNOWN, OPEN = "known.json", "open.json"
+OPEN = "open.json"
 ENTRY = re.compile(r"s([1-9][0-9]{0,17})\.json")
 KEPT_ENTRIES, KEPT_TIME = 2_000, 365 * DAY
 LATEST = 20  # entries of a log
@@ -46,7 +44,6 @@ DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
 # The content before and after, by path below the folder of all memories; None: no such file.
 Files = Mapping[str, tuple[bytes | None, bytes | None]]
-Names = dict[str, str | None]
 # Decides what a purge leaves of a file, from its path and content; None deletes it. The path is empty for the
 # reason of a change.
 Keep = Callable[[str, bytes], bytes | None]
@@ -101,20 +98,13 @@ class History:
             raise NotFound("Nothing has been changed yet.")
         return unified_diff((self.entry(entry_id) if entry_id else last[0]).files)
 
-    def known(self) -> Names:
-        """The ids of all contents after the last entry."""
-        newest, known = 0, Names()
-        with suppress(*DAMAGE):
-            stored = json.loads((self._folder / KNOWN).read_bytes())
-            known, newest = dict(stored["files"]), int(stored["number"])
-        newer = takewhile(lambda each: each.number > newest, self._entries())
-        for entry in reversed(list(newer)):
-            known |= {path: _name(after) for path, (_, after) in entry.files.items()}
-        return known
-
-    def last_content(self, path: str) -> bytes | None:
-        """After the last entry that has the file."""
-        return next((e.files[path][1] for e in self._entries() if path in e.files), None)
+    def known(self) -> dict[str, bytes | None]:
+        """The content of every file after the last entry that has it, to detect edits by hand."""
+        found: dict[str, bytes | None] = {}
+        for entry in self._entries():
+            for path, (_, after) in entry.files.items():
+                found.setdefault(path, after)
+        return found
 
     def open(self, at: int, reason: str, files: Iterable[FileChange]) -> Entry:
         """Commits a change. `apply` makes it."""
@@ -168,7 +158,6 @@ class History:
         if not entry.files:
             return None
         self._write(f"{entry.id}.json", entry)
-        self._write_known(self.known())
         return entry.id
 
     def prune(self, now: int) -> None:
@@ -181,7 +170,6 @@ class History:
         """Purges contents, paths and reasons. Returns how many entries changed. An entry that cannot be read
         goes: its content is unknown."""
         count = 0
-        known = {path: name for path, name in self.known().items() if keep(path, b"") is not None}
         for number in reversed(self._numbers()):
             entry = self._load(f"s{number}.json")
             if entry is None:
@@ -198,9 +186,6 @@ class History:
             if purged != entry:
                 self._write(f"{entry.id}.json", purged)
                 count += 1
-            known |= {path: _name(after) for path, (_, after) in kept.items() if path in known}
-        if count:
-            self._write_known(known)
         remove_temporaries(self._folder)
         return count
 
@@ -209,13 +194,10 @@ class History:
     ) -> Entry:
         root = self._root
         contents = {
-            (path.relative_to(root) if path.is_relative_to(root) else path).as_posix(): pair
-            for path, *pair in files
+            (path.relative_to(root) if path.is_relative_to(root) else path).as_posix(): (old, new)
+            for path, old, new in files
         }
-        number = number or max(self._numbers(), default=0) + 1
-        return Entry(
-            number, at, reason, {path: (old, new) for path, (old, new) in contents.items()}
-        )
+        return Entry(number or max(self._numbers(), default=0) + 1, at, reason, contents)
 
     def _entries(self) -> Iterator[Entry]:
         """Newest first, without damaged ones."""
@@ -261,14 +243,6 @@ class History:
         files = {path: [*map(_decode, pair)] for path, pair in entry.files.items()}
         data = json.dumps(entry._asdict() | {"files": files}, indent=1).encode()
         write_file(self._folder / name, data)
-
-    def _write_known(self, files: Names) -> None:
-        known = {"number": max(self._numbers(), default=0), "files": files}
-        write_file(self._folder / KNOWN, json.dumps(known, indent=1).encode())
-
-
-def _name(data: bytes | None) -> str | None:
-    return None if data is None else blob_id(data)
 
 
 def _decode(data: bytes | None) -> str | None:

@@ -172,9 +172,8 @@ def _files(
     for draft, edits in drafts:
         doubted = {doubt.part for doubt in draft.doubts}
         for field, modified in (("files_read", False), (edits, True)):
-            for number, path in enumerate(getattr(draft, field)):
-                if f"{field} {number}" not in doubted:
-                    found.append((path, modified))
+            paths = enumerate(getattr(draft, field))
+            found += [(path, modified) for n, path in paths if f"{field} {n}" not in doubted]
     read: Counter[str] = Counter()
     changed: Counter[str] = Counter()
     for path, modified in found:

@@ -74,15 +74,11 @@ class Target:
     base: Path
     names: tuple[str, ...]
     memory: str | None = None
-    of_user: bool = False
+    scope: str = OF_PROJECT
 
     @property
     def path(self) -> Path:
         return self.base.joinpath(*self.names)
-
-    @property
-    def scope(self) -> str:
-        return OF_USER if self.of_user else OF_PROJECT
 
     @property
     def is_fixed(self) -> bool:
@@ -120,7 +116,10 @@ class MemoryTool:
 
     def _run(self, command: Mapping[str, Any]) -> str:
         def text(name: str, default: object = None) -> str:
-            return _check_text(command.get(name, default), name)
+            value = command.get(name, default)
+            if not isinstance(value, str):
+                raise ToolError(f"Error: The parameter `{name}` must be a string.")
+            return value.encode("utf-8", "replace").decode()
 
         path = command.get("path")
         shown = _printable(path)
@@ -241,10 +240,15 @@ class _Files:
     def write(self, target: Target, text: str) -> tuple[str, str]:
         """Returns the text as it is kept, and its path: the type of a memory decides whose it is."""
         self._check_editable(target)
-        text = self._change.redactor.text(_check_text(text, "text"))
+        if "\0" in text:
+            raise ToolError("Error: The text has a NUL in it; leave that out.")
+        text = self._change.redactor.text(text)
+        size = len(text.encode())
+        if size > MAX_FILE_BYTES:
+            limit = f"{MAX_FILE_BYTES // 1024} KB"
+            raise ToolError(f"Error: The text is larger than {limit}. Split it into several files.")
         if target.memory is None:
             others = [path for path in list_plain_files(self._places.files) if path != target.path]
-            size = len(text.encode())
             with suppress(FileNotFoundError):
                 size += sum(path.lstat().st_size for path in others)
             if len(others) >= MAX_FILES or size > MAX_BYTES:
@@ -285,8 +289,8 @@ class _Files:
         stored = self._change.get(old.memory, old.scope) if old.memory else None
         if stored and new.memory:
             kind = stored.memory.type
-            if (kind == USER) != new.of_user:
-                kind = USER if new.of_user else PROJECT
+            if (kind == USER) != (new.scope == OF_USER):
+                kind = USER if new.scope == OF_USER else PROJECT
             self._change.put(stored.path, None)
             replaces = (*stored.memory.replaces, stored.memory.name)
             self._change.write(
@@ -329,21 +333,20 @@ def resolve_path(path: object, places: Places, *, new: bool = False) -> Target:
     folder = places.user if of_user else places.project
     below = names[of_user:]
     if of_user and not below:
-        return Target(display, folder.path, (), of_user=True)
-    is_memory = len(below) == 1 and below[0].endswith(SUFFIX)
-    if of_user and not is_memory:
-        raise ToolError(
-            f"Error: {ROOT}/{USER_FOLDER} holds memories alone: names that end in {SUFFIX}, without "
-            f"folders. Put {_printable(display)} elsewhere below {ROOT}."
-        )
-    if not is_memory and below and below[0].endswith(SUFFIX):
-        raise ToolError(
-            f"Error: {ROOT}/{_printable(below[0])} is a file and cannot have others in it."
-        )
-    if not is_memory:
+        return Target(display, folder.path, (), scope=OF_USER)
+    if len(below) != 1 or not below[0].endswith(SUFFIX):
+        if of_user:
+            raise ToolError(
+                f"Error: {ROOT}/{USER_FOLDER} holds memories alone: names that end in {SUFFIX}, without "
+                f"folders. Put {_printable(display)} elsewhere below {ROOT}."
+            )
+        if below and below[0].endswith(SUFFIX):
+            raise ToolError(
+                f"Error: {ROOT}/{_printable(below[0])} is a file and cannot have others in it."
+            )
         return Target(display, places.files, names)
     if fold_name(below[0]) == fold_name(INDEX_FILE):
-        return Target(display, folder.path, (INDEX_FILE,), of_user=of_user)
+        return Target(display, folder.path, (INDEX_FILE,), scope=folder.scope)
     name = below[0].removesuffix(SUFFIX)
     # Every spelling of a name leads to one memory: names are unique over both folders.
     for other in () if new else sorted(places.own, key=lambda each: each is not folder):
@@ -354,10 +357,9 @@ def resolve_path(path: object, places: Places, *, new: bool = False) -> Target:
 
 
 def _memory_target(name: str, folder: Folder) -> Target:
-    of_user = folder.scope == OF_USER
     file = f"{name}{SUFFIX}"
-    display = "/".join((ROOT, *[USER_FOLDER] * of_user, file))
-    return Target(display, folder.path, (file,), name, of_user)
+    display = "/".join((ROOT, *[USER_FOLDER] * (folder.scope == OF_USER), file))
+    return Target(display, folder.path, (file,), name, folder.scope)
 
 
 def split_path(path: object) -> tuple[str, ...]:
@@ -387,19 +389,6 @@ def _printable(path: object) -> str:
     if not isinstance(path, str):
         return "?"
     return cut(path.encode("utf-8", "replace").decode().replace("\0", "\\0"), 200)
-
-
-def _check_text(text: object, parameter: str) -> str:
-    if not isinstance(text, str):
-        raise ToolError(f"Error: The parameter `{parameter}` must be a string.")
-    if "\0" in text:
-        raise ToolError(f"Error: The parameter `{parameter}` has a NUL in it; leave that out.")
-    data = text.encode("utf-8", "replace")
-    if len(data) > MAX_FILE_BYTES:
-        raise ToolError(
-            f"Error: The text is larger than {MAX_FILE_BYTES // 1024} KB. Split it into several files."
-        )
-    return data.decode()
 
 
 def _decode(data: bytes, display: str) -> str:
@@ -438,7 +427,7 @@ def _parse_memory(text: str, target: Target, old: Memory | None) -> Memory:
     """Front matter is added where there is none, and kept where an edit dropped it. Only the user pins a
     memory, and it is marked as the agent's words."""
     assert target.memory is not None
-    default_type = old.type if old else USER if target.of_user else PROJECT
+    default_type = old.type if old else USER if target.scope == OF_USER else PROJECT
     parts = split_front_matter(clean(text))
     if parts is None:
         # Its description is the first line, or a heading and the line after it.

@@ -128,10 +128,10 @@ def _find_hit(searcher: Searcher, store: Store, kind: str, source: int) -> Hit |
     if document is not None:
         return next((searcher.hit(each) for each in store.index.documents([document])), None)
     observation = store.observations.get(source) if kind == OBSERVATION else None
-    return _hit(observation) if observation else None
+    return observation_hit(observation) if observation else None
 
 
-def _hit(observation: Observation) -> Hit:
+def observation_hit(observation: Observation) -> Hit:
     draft = observation.draft
     body = "\n".join(filter(None, (draft.subtitle, *draft.facts, draft.narrative)))
     return replace(

@@ -69,7 +69,7 @@ def describe_provenance(item: Observation | Summary) -> str:
     elif draft.held_back:
         parts.append(NOT_INJECTED.format(item.id))
     elif item.confirmed:
-        parts.append("confirmed")
+        parts.append("verified")
     return "; ".join(parts)
 
 

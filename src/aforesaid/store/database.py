@@ -108,7 +108,7 @@ class Database(Queries):
                 "with a newer Python."
             )
         self.path, self._checked = path, checked
-        self.before_commit: Callable[[Connection], None] = lambda _: None
+        self.before_commit: Callable[[Connection], object] = lambda _: None
         self.on_damage: Callable[[StoreDamaged], None] = lambda _: None
         self.lock = threading.RLock()
         self._local = threading.local()

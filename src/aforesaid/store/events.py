@@ -195,7 +195,7 @@ def _add(db: Connection, arrival: Arrival, now: int) -> int | None:
     session_id = int(session["id"])
     if _delivered_before(db, session_id, arrival):
         return None
-    number = _prompt_number(db, session, arrival.event)
+    number = _prompt_number(db, session, arrival)
     if not insert(db, session_id, number, arrival):
         return None
     return _apply(db, arrival, session_id, number, now)
@@ -243,11 +243,11 @@ def _apply(db: Connection, arrival: Arrival, session_id: int, number: int, now: 
     return 0
 
 
-def _prompt_number(db: Connection, session: Row, event: Event) -> int:
+def _prompt_number(db: Connection, session: Row, arrival: Arrival) -> int:
     """By the prompt's own id: a slow hook may deliver when the next prompt has begun already."""
-    if isinstance(event.what, PromptSubmitted) and not event.what.by_machine:
+    if _is_users(arrival):
         return int(session["prompts"]) + 1
-    return _find_prompt(db, session["id"], event) or int(session["prompts"])
+    return _find_prompt(db, session["id"], arrival.event) or int(session["prompts"])
 
 
 def _find_prompt(db: Connection, session_id: int, event: Event) -> int:

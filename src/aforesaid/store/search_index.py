@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from aforesaid import clock, log
@@ -101,7 +102,7 @@ class Index(Part):
         self._encoder_rests = 0.0
         # Up to which document all have their vector, and up to which they will have when this pass is over.
         self._encoded = self._pass_to = 0
-        database.before_commit = self._before_commit
+        database.before_commit = partial(self._index, limit=AT_ONCE)
         if database.writer is not None:
             self._reset_if_changed()
 
@@ -179,9 +180,6 @@ class Index(Part):
                 db.run("index", "add_event_text", **values)
             if last:
                 db.run("index", "set_state", name="events", value=str(last))
-
-    def _before_commit(self, db: Connection) -> None:
-        self._index(db, AT_ONCE)
 
     def _reset_if_changed(self) -> None:
         with self._db.transaction() as db:
@@ -306,7 +304,7 @@ class Index(Part):
         """The events themselves, by any of the terms, best first."""
         if not terms:
             return []
-        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
+        match = _event_match(terms, filters)
         wanted = {"since": filters.since, "until": filters.until, "limit": limit}
         return self._db.all(
             FoundEvent, "search", "events", match=match, candidates=limit * OVER, **wanted
@@ -318,7 +316,7 @@ class Index(Part):
         """Turns, by session and number, in which the agent wrote any of the terms, with their BM25 score."""
         if not terms:
             return {}
-        match = " AND ".join([f"words : ({match_any(terms)})", *_clauses(_of_events(filters))])
+        match = _event_match(terms, filters)
         rows = self._db.rows("search", "said", match=match, limit=limit)
         return {(row[0], row[1]): row[2] for row in rows}
 
@@ -428,9 +426,10 @@ def _clauses(filters: Filters) -> list[str]:
     return [f"scope : ({match_any(terms)})" for terms in (*found, _months(filters)) if terms]
 
 
-def _of_events(filters: Filters) -> Filters:
-    """Without what events do not have."""
-    return replace(filters, kinds=(), types=(), concepts=(), files=())
+def _event_match(terms: Sequence[str], filters: Filters) -> str:
+    """Without the filters for what events do not have."""
+    own = replace(filters, kinds=(), types=(), concepts=(), files=())
+    return " AND ".join([f"words : ({match_any(terms)})", *_clauses(own)])
 
 
 def _months(filters: Filters) -> list[str]:

@@ -114,12 +114,11 @@ def run(
 def _describe(new: Counts, *, undo: bool) -> str:
     if not new.total():
         return "Nothing would be taken." if undo else "Nothing was taken."
-    sessions, notes = (
-        count(new["sessions"], "new session"),
-        count(new["observations"], "observation"),
-    )
+    notes = count(new["observations"], "observation")
     memories = f", and {count(new['memories'], 'memory')}" if new["memories"] else ""
-    what = f"{sessions} with {notes}{memories}; nothing of what follows."
+    what = (
+        f"{count(new['sessions'], 'new session')} with {notes}{memories}; nothing of what follows."
+    )
     if undo:
         return f"What stands before that would be taken: {what} Nothing was changed."
     again = "Run it again with a whole file: nothing is taken twice."

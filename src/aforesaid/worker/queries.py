@@ -283,7 +283,7 @@ def show(reader: Reader, *, what: str, level: str) -> Json:
         about += [f"from sub-agent {draft.subagent_type}"] if draft.subagent_type else []
         about += [render.describe_provenance(observation)]
         about += [f"at commit {draft.revision[:8]}"] if draft.revision else []
-        about += [f"its files: {files}"] if (files := str(fresh)) else []
+        text = f"{text}\nFiles: {fresh}" if str(fresh) else text
         value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
     elif level == render.FULL and kind == SESSION and session:
         value = asdict(session) | {

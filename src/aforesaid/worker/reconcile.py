@@ -9,7 +9,7 @@ a kill costs a second look and nothing else.
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,6 @@ class Reconciler:
     context: Context
     importing: bool = False
     replay_since: int | None = None
-    _read: dict[str, tuple[int, int, bool]] = field(default_factory=dict)  # by path
     _faulty: set[str] = field(default_factory=set)
 
     def has_transcript(self, agent: str, ref: str) -> bool:
@@ -115,40 +114,31 @@ class Reconciler:
 
     def file(self, file: TranscriptFile) -> Iterator[Healed]:
         """One transcript, in transactions of bounded size. Whatever is wrong with it stops no other."""
-        # A file that was silent for a day is read once more: what was open in it is over then.
-        state = file.size, file.modified, self.context.clock() - file.modified > DAY
-        if file.session.startswith(DOCTOR_PREFIX) or self._read.get(file.path) == state:
-            return
-        if self.context.pauses.is_off(file.cwd):
+        if file.session.startswith(DOCTOR_PREFIX) or self.context.pauses.is_off(file.cwd):
             return
         try:
-            whole = yield from self._parts(file)
+            yield from self._parts(file)
         except StoreError:
             raise  # a lock or a full disk: it is read again when that is over
         except Exception as error:
             if file.path not in self._faulty:
                 self._faulty.add(file.path)
                 log.warning("heal.failed", session=file.session, error=log.cause(error))
-            whole = True
-        if whole:
-            self._read[file.path] = state
 
-    def _parts(self, file: TranscriptFile) -> Generator[Healed, None, bool]:
-        """Returns whether nothing was too recent to be taken."""
+    def _parts(self, file: TranscriptFile) -> Iterator[Healed]:
         store, clock = self.context.store, self.context.clock
         session = store.sessions.find(file.agent, file.session)
         project_id = session.project_id if session else self.context.projects.of(file.cwd)
         last_at = session.last_event_at if session else None
         part: list[TranscriptEvent] = []
         size = 0
-        whole, held = True, False
+        held = False
         for told in self._read_events(file, last_at):
             wait = told.capture.at + YOUNG - clock()
             if self.importing and 0 < wait <= YOUNG:  # an import takes all that there is
                 time.sleep(wait / SECOND)
                 wait = told.capture.at + YOUNG - clock()
-            if wait > 0:
-                whole = False
+            if wait > 0:  # too recent: it is read the next time
                 break
             begins = isinstance(told.event.what, PromptSubmitted)
             enough = len(part) >= (ENOUGH_EVENTS if begins else MOST_EVENTS) or size >= MOST_BYTES
@@ -161,7 +151,6 @@ class Reconciler:
             yield self._keep(file, project_id, part, hold=self.importing)
         if held and not self.importing:
             store.jobs.release_held(file.agent, file.session, clock())
-        return whole
 
     def _read_events(self, file: TranscriptFile, last_at: int | None) -> Iterator[TranscriptEvent]:
         """Without secrets, parsed again: then a key is that of the hook's event. A file that was copied is as

@@ -17,7 +17,6 @@ ADDED = re.compile(
     r".*?(?:</\1>|\Z)",
     re.DOTALL,
 )
-EXIT_CODE = re.compile(r"\AExit code (\d{1,9})\b")
 
 
 class ClaudeCode(Agent):
@@ -44,11 +43,6 @@ class ClaudeCode(Agent):
 
     def read_action(self, name: str, given: object, result: object) -> events.Action:
         return tools.action(name, given, result)
-
-    def read_failure(self, payload: Json) -> events.Failure | None:
-        failure = super().read_failure(payload)
-        code = EXIT_CODE.match(failure.error) if failure else None
-        return failure._replace(exit_code=int(code[1])) if failure and code else failure
 
     def transcripts(self, env: Mapping[str, str]) -> Iterator[events.TranscriptFile]:
         return transcript.files(env)

@@ -51,10 +51,12 @@ class Refusal(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """`read`: the memories as found. `standing`: as they will be. `gone`: what retires the others.
-    `noticed`: problems that are left to the user."""
+    """`read`: the memories as found. `retired_before`: by name, what replaced those that were retired
+    earlier. `standing`: as they will be. `gone`: what retires the others. `noticed`: problems left to the
+    user."""
 
     read: Mapping[str, StoredMemory]
+    retired_before: Mapping[str, str | None] = field(default_factory=dict)
     standing: dict[str, Memory] = field(init=False)
     gone: dict[str, Operation] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
@@ -75,11 +77,13 @@ class Plan:
         return {name: replace(self.read[name], memory=m) for name, m in self.standing.items()}
 
     def successor(self, name: str) -> str | None:
-        """The memory that takes its place: itself, or the end of the chain of replacements."""
+        """The memory that takes its place: itself, or the end of the chain of replacements, also of
+        `retired_before`."""
+        replaced = {**self.retired_before, **{gone: one.into for gone, one in self.gone.items()}}
         seen = set()
-        while name in self.gone and name not in seen:
+        while name not in self.standing and name not in seen:
             seen.add(name)
-            name = self.gone[name].into or ""
+            name = replaced.get(name) or ""
         return name if name in self.standing else None
 
     def merge(

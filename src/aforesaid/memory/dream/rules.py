@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 from aforesaid import clock
 from aforesaid.english import NUMBER_WORDS
-from aforesaid.memory.changes import Memories
 from aforesaid.memory.curation import MEMORY_LINK, dead_links, files_freshness, link_target
 from aforesaid.memory.dream.plan import Plan
 from aforesaid.memory.format import SUFFIX, fold_name
@@ -288,21 +287,12 @@ def fix_dates(plan: Plan) -> None:
         plan.rewrite(dated, f"dates in place of words that were true on {written}")
 
 
-def fix_links(plan: Plan, memories: Memories) -> None:
+def fix_links(plan: Plan) -> None:
     """Of links to retired memories. Others may lead to another project or to a file of the repository."""
-    replaced = {each.memory.name: each.memory.replaced_by for each in memories.retired().memories}
-    replaced |= {name: operation.into for name, operation in plan.gone.items()}
-
-    def find_successor(name: str) -> str | None:
-        seen: set[str] = set()
-        while name not in plan.standing and name not in seen:
-            seen.add(name)
-            name = replaced.get(name) or ""
-        return name if name in plan.standing else None
-
+    retired = plan.retired_before.keys() | plan.gone.keys()
     for memory in list(plan.standing.values()):
         links = dead_links(memory, set(map(fold_name, plan.standing)))
-        dead = {name: find_successor(name) for name in links if name in replaced}
+        dead = {name: plan.successor(name) for name in links if name in retired}
         if dead and memory.pinned:
             plan.notice(memory, f"it links to what is no longer there: {', '.join(dead)}")
         elif dead:

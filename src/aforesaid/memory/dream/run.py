@@ -170,13 +170,15 @@ def _dream(memories: Memories, around: DreamContext, *, dry_run: bool) -> DreamR
     result = DreamResult(given_up="memories were edited again and again", completed=False)
     for _ in range(WRITE_ATTEMPTS):
         # The team's memories and the client's are not ours to change.
-        plan = Plan({each.memory.name: each for each in memories.all().memories if each.is_ours})
+        ours = {each.memory.name: each for each in memories.all().memories if each.is_ours}
+        retired = (each.memory for each in memories.retired().memories)
+        plan = Plan(ours, {each.name: each.replaced_by for each in retired})
         fix_dates(plan)
         merge_duplicates(plan)
         retire_replaced(plan)
         answer = answer or _ask_model(plan, around)
         apply_proposal(plan, answer.of_unchanged(plan))
-        fix_links(plan, memories)
+        fix_links(plan)
         mark_stale(plan, around.root, f"{clock.local(memories.clock()):%Y-%m-%d}")
         set_updated(plan, memories.clock())
         dropped = [Refusal(str(one), "the whole dream was given up") for one in plan.operations]

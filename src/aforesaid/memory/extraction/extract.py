@@ -24,7 +24,6 @@ from aforesaid.model.memories import (
     AGENT,
     BY,
     OF_TEAM,
-    TYPES,
     USER,
     Memory,
     StoredMemory,
@@ -313,8 +312,6 @@ def _save(memories: Memories, wanted: RememberRequest, directory: str) -> Rememb
     text = wanted.text.strip()
     if not text:
         raise MemoryRefused("There is nothing to remember. Say it in `text`.")
-    if wanted.type is not None and wanted.type not in TYPES:
-        raise MemoryRefused(f"{wanted.type!r} is no type. Use one of {', '.join(TYPES)}.")
     whole = (os.path.normpath(Path(directory, path)) for path in wanted.files)
     root = memories.places.top or directory
     wanted = replace(wanted, files=tuple(os.path.relpath(path, root) for path in whole))
@@ -342,7 +339,7 @@ def _save(memories: Memories, wanted: RememberRequest, directory: str) -> Rememb
         with memories.change(f"confirmed: {stored.memory.name}") as change:
             pinned = change.write(replace(stored.memory, pinned=True), stored.checksum)
         return Remembered(pinned, known=True)
-    raise MemoryRefused(f"It was not kept: {', '.join(done.skipped)}.")
+    raise MemoryRefused(f"It was not kept: {'; '.join(done.skipped).rstrip('.')}.")
 
 
 def _write_named(
@@ -368,6 +365,4 @@ def _write_named(
             memory = replace(old.memory, description=new.description, body=new.body, type=kind)
         made = locate_files(wanted.mark(memory), root, memories.clock())
         stored = change.write(made, old.checksum if old else None, scope)
-    if memories.get(name, scope) is None:
-        raise MemoryRefused(f"{stored.path} could not be written. Make its folder writable.")
     return Remembered(stored, updated=old is not None)

@@ -10,8 +10,6 @@ from aforesaid.parameters import Parameter
 from aforesaid.recall import lookup
 from aforesaid.recall.resolve import find_observation
 from aforesaid.recall.results import describe_reasons
-from aforesaid.recall.search import HANDED_OVER
-from aforesaid.text import tokens
 from aforesaid.web.api import common
 from aforesaid.web.api.common import BEFORE, EVENT, FILTERS, OBSERVATION_ROW, PROJECT
 from aforesaid.web.backend import Backend, Json
@@ -69,7 +67,6 @@ def read_observation(backend: Backend, *, id: int) -> Json:
     session = store.sessions.get(found.session_id)
     project = store.projects.get(found.project_id)
     folder = freshness.directory(session.project_dir if session else project.root, project.root)
-    texts = (draft.title, draft.subtitle, *draft.facts, draft.narrative)
     merged = store.observations.get_merge(id)
     links = store.observations.links(id)
     doubts = {doubt.part: doubt.reason for doubt in draft.doubts}
@@ -105,7 +102,7 @@ def read_observation(backend: Backend, *, id: int) -> Json:
         ],
         "folded": [key for key, what in links if what == "same" and key != draft.repeats],
         "merged": {"into": merged.into, "at": merged.at} if merged else None,
-        "tokens": sum(tokens(text or "") for text in texts) + HANDED_OVER,
+        "tokens": lookup.observation_hit(found).tokens,
     }
 
 

@@ -169,7 +169,7 @@ function vitalTiles(found, cost) {
       queue.last_done_at ? when(queue.last_done_at) : "none yet",
       queue.skipped
         ? h("button", { class: "link small", onclick: () => showGivenUp().catch(failed) },
-            `${number(queue.skipped)} given up: look`,
+            `${number(queue.skipped)} failed: show`,
           )
         : "no failed jobs",
     ),
