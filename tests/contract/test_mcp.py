@@ -192,6 +192,19 @@ def test_many_calls_at_once_are_all_answered(project: Path) -> None:
     speak(talk)
 
 
+def test_a_secret_that_is_removed_from_a_memory_is_told(home: Paths) -> None:
+    secret = "ghp_" + "Q7f2Zk9LmX4vB1nR8tYc3WdE6hJ0sAaP5uGi"
+
+    async def talk(session: ClientSession) -> None:
+        said = await ask(session, "remember", text=f"Deploys send the token {secret} in a header.")
+        assert "memory:deploys-send-token-in-header" in said
+        assert said.endswith("Secrets in it were replaced by marks.")
+        refused = await ask(session, "remember", text=f"The token is {secret}.")
+        assert "ERROR It was not kept: secrets are never stored" in refused
+
+    speak(talk)
+
+
 def test_without_anything_recorded_the_fix_is_named(home: Paths) -> None:
     async def talk(session: ClientSession) -> None:
         assert "ERROR Nothing is recorded yet" in await ask(session, "search", query="a")
@@ -217,7 +230,9 @@ def test_the_plugins_server_steps_back_where_the_settings_name_one(home: Paths) 
 def raw(*messages: bytes, answers: int) -> dict[object, dict[str, object]]:
     """What comes out of the process for these lines, by id; every line of it must be a message."""
     lines = b"\n".join(messages) + b"\n"
-    done = subprocess.run([AFORESAID, "mcp"], input=lines, capture_output=True, timeout=60)
+    done = subprocess.run(
+        [AFORESAID, "mcp"], input=lines, capture_output=True, timeout=60, check=False
+    )
     assert b"Traceback" not in done.stderr
     assert done.returncode == 0
     found = [json.loads(line) for line in done.stdout.splitlines()]

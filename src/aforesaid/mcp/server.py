@@ -30,6 +30,7 @@ INSTRUCTIONS = (
 )
 
 Json = dict[str, Any]
+Accepted = tuple[int | str, str, Json | None]  # a call: its id, the tool, the arguments
 
 
 def main(*, plugin: bool = False) -> None:
@@ -59,7 +60,7 @@ class Server:
         self._in, self._out = reading, writing
         self._with_tools = with_tools
         self._writing = threading.Lock()
-        self._calls: queue.SimpleQueue[tuple[int | str, str, Json | None] | None] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[Accepted | None] = queue.SimpleQueue()
         # A daemon: an interrupt ends the process, whatever is still running.
         self._caller = threading.Thread(target=self._run_calls, daemon=True)
         self._cancelled: set[int | str] = set()
