@@ -67,7 +67,9 @@ def test_the_documented_example_yields_a_note(web: Site, tmp_path: Path) -> None
     page = Path("docs/how-to/open-the-viewer.md").read_text()
     requests = dict(re.findall(r"send POST run-7/(\w+) '(.*)'", page))
     for path, body in requests.items():
-        post(web, f"/sessions/run-7/{path}", json.loads(body.replace("/home/me/shop", str(tmp_path))))
+        post(
+            web, f"/sessions/run-7/{path}", json.loads(body.replace("/home/me/shop", str(tmp_path)))
+        )
     web.ingest()
     web.work()
     (note,) = web.backend.store.observations.for_session(session(web, "run-7").id)
