@@ -1,6 +1,6 @@
 """A small coding agent that remembers, in one file: six tools, permission rules, and `aforesaid.Memory`.
 
-    pip install 'aforesaid[anthropic]'
+    pip install -e '/path/to/aforesaid[anthropic]'  # your checkout
     export ANTHROPIC_API_KEY=…                    # and ANTHROPIC_BASE_URL, if it is not the usual one
     python agent.py                               # asks for prompts; an empty line or Ctrl-D ends
     python agent.py "Create test.py" "Run it"     # a turn for each argument

@@ -1,10 +1,12 @@
 """Every error a user can meet. A class's docstring is its message; the message names the fix."""
 
+import json
 import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import unquote
 
 
 class AforesaidError(Exception):
@@ -45,7 +47,7 @@ class StoreDamaged(StoreError):
 
 
 class StoreTooNew(StoreError):
-    """The database was written by a newer aforesaid. Upgrade with `pip install -U aforesaid`."""
+    """The database was written by a newer aforesaid. Upgrade: `git pull` and `make setup` in its checkout."""
 
 
 class StoreMissing(StoreError):
@@ -107,16 +109,31 @@ def raise_reported(answer: Mapping[str, object]) -> None:
 def install_command(extra: str) -> str:
     """That installs an optional dependency, for the way in which aforesaid was installed.
 
-    pipx and uv create environments without pip. Of the others, the Python that runs is right also in a
-    checkout's `.venv`.
+    pipx and uv create environments without pip.
     """
-    package = f"'aforesaid[{extra}]'"
+    package = _installed_from(extra)
     prefix, python = Path(sys.prefix), shlex.quote(sys.executable)
     if (prefix / "pipx_metadata.json").exists():  # first: pipx may use uv
         return f"pipx runpip {shlex.quote(prefix.name)} install {package}"
     if (prefix / "uv-receipt.toml").exists() or _is_created_by_uv(prefix):
         return f"uv pip install --python {python} {package}"
     return f"{python} -m pip install {package}"
+
+
+def _installed_from(extra: str) -> str:
+    """Arguments of pip for the same source, which is often a checkout, with the extra."""
+    from importlib import metadata
+
+    try:
+        found = json.loads(metadata.distribution("aforesaid").read_text("direct_url.json") or "{}")
+    except (metadata.PackageNotFoundError, ValueError):
+        found = {}
+    url, name = found.get("url", ""), f"aforesaid[{extra}]"
+    if found.get("dir_info", {}).get("editable"):
+        return f"-e {shlex.quote(unquote(url.removeprefix('file://')) + f'[{extra}]')}"
+    if vcs := found.get("vcs_info"):
+        url = f"{vcs['vcs']}+{url}"
+    return shlex.quote(f"{name} @ {url}" if url else name)
 
 
 def _is_created_by_uv(prefix: Path) -> bool:

@@ -85,8 +85,9 @@ def encoder(settings: Settings) -> Encoder | None:
 
 def encoder_problem(settings: Settings) -> str | None:
     """Why the encoder that the settings name cannot work here. Nothing is loaded."""
+    wanted = settings.text("recall.encoder") == "minilm"
     is_missing = not all(map(find_spec, minilm.PACKAGES))
-    return minilm.MISSING if is_missing and settings.text("recall.encoder") == "minilm" else None
+    return minilm.how_to_install() if is_missing and wanted else None
 
 
 def searcher(store: Store, settings: Settings, clock: Clock) -> "Searcher":

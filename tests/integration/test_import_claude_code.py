@@ -380,7 +380,7 @@ def test_a_model_that_is_away_holds_up_the_work_and_not_the_import(
     assert (rules["dollars"], in_force["in_force"], len(others)) == (0.0, True, 4)
     assert all(cost["dollars"] > 0 for cost in others)
     assert plan["needs"]["requests"] == plan["new"]["parts"] + plan["new"]["summaries"] == 4
-    assert plan["observations"]["high"] == 2 * plan["new"]["parts"]
+    assert plan["observations"]["high"] >= plan["observations"]["low"] > 0
     done = aforesaid("import", "claude-code")
     assert done.returncode == 0
     assert "4 jobs to be processed" in done.stdout

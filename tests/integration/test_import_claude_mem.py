@@ -247,9 +247,6 @@ def test_a_project_that_is_not_there_is_answered_with_those_that_are(
     home: Paths, current: Path
 ) -> None:
     assert "Its projects: mill, shop." in imported(current, "--project", "ship", code=1)["error"]
-    words = f"aforesaid import claude-mem {current} --project m"
-    env = {"COMP_WORDS": words, "COMP_CWORD": "5", "_AFORESAID_COMPLETE": "bash_complete"}
-    assert aforesaid(env=env).stdout.split() == ["plain,mill"]
 
 
 def test_odd_rows_are_taken_as_well_as_they_can_be(home: Paths, current: Path) -> None:

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import sqlite3
 from collections.abc import Iterator
@@ -60,6 +61,19 @@ def test_a_turn_that_is_told_over_http_is_written_down(web: Site, tmp_path: Path
     assert (found.title, found.project_dir) == ("Add a greeting to hello.py", str(tmp_path))
     (first, *_) = web.backend.store.observations.for_session(found.id)
     assert "hello.py" in str(first.draft)
+
+
+def test_the_documented_example_yields_a_note(web: Site, tmp_path: Path) -> None:
+    page = Path("docs/how-to/open-the-viewer.md").read_text()
+    requests = dict(re.findall(r"send POST run-7/(\w+) '(.*)'", page))
+    for path, body in requests.items():
+        post(
+            web, f"/sessions/run-7/{path}", json.loads(body.replace("/home/me/shop", str(tmp_path)))
+        )
+    web.ingest()
+    web.work()
+    (note,) = web.backend.store.observations.for_session(session(web, "run-7").id)
+    assert json.loads(requests["summarize"])["last_message"] in str(note.draft)
 
 
 @pytest.mark.parametrize("output", ["1 failed, 3 passed", "Exit code 1\nAssertionError: 1 != 2"])

@@ -58,6 +58,12 @@ def test_a_commit_gives_the_title_and_its_message_the_reasons() -> None:
     assert "because the cart rounds first" in told(draft)
 
 
+def test_a_short_finding_is_a_note_if_a_check_passed() -> None:
+    said = "The pump leaked because its seal was worn."
+    assert said[:-1] in told(the_only(turn("mend it", ran("pytest -q", GREEN), said=said)))
+    assert not observe(turn("mend it", ran("ls", "a.py"), said=said))
+
+
 def test_words_between_tool_calls_are_read_too() -> None:
     said = (
         "I found it: the cart rounds before the discount because `Decimal` is built from a float."

@@ -352,7 +352,9 @@ def test_a_database_of_a_newer_version_is_named(env: dict[str, str], memory: Mem
     connection = sqlite3.connect(Paths.of(env).database)
     connection.execute("PRAGMA user_version = 999")
     connection.close()
-    assert "pip install -U" in refused(Context(env, lambda: START), "search", query="a")
+    assert "`git pull` and `make setup`" in refused(
+        Context(env, lambda: START), "search", query="a"
+    )
 
 
 def test_writing_without_a_worker_that_can_start_is_an_error_result(

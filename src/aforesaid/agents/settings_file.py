@@ -1,9 +1,9 @@
 """Edits an agent's settings file, which is JSON, and undoes that exactly.
 
-It is written in the style it had; what is not one JSON object, or has a key twice, is left alone. Where
-removing our entries would not give the original bytes back, the undo record keeps a copy, which is restored
-as long as the file is as we left it. A write is atomic, keeps mode and owner, goes to the target of a
-symbolic link (dotfiles managers link settings), and refuses a file that somebody else changed meanwhile.
+It is written with the indentation it had; what is not one JSON object, or has a key twice, is left alone.
+Where removing our entries would not give the original bytes back, the undo record keeps a copy, which is
+restored as long as the file is as we left it. A write is atomic, keeps mode and owner, goes to the target of
+a symbolic link (dotfiles managers link settings), and refuses a file that somebody else changed meanwhile.
 """
 
 import base64

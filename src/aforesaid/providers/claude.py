@@ -239,12 +239,14 @@ def _options(request: Request, *, model: str, seconds: float) -> "ClaudeAgentOpt
     )
 
 
-NO_SDK = f"The `claude` provider needs a package: {install_command('claude')}."
-NO_CLI = f"There is no Claude Code client. Install it: {install_command('claude')}."
 CLOSED = "The provider was closed"
 BROKE_OFF = "Claude Code ended in the middle of an answer"
 TO_LEAVE = 5.0  # seconds for an answer to notice that its process is gone
 TO_END = 30.0  # seconds that the end of a process may take, with every pause in it
+
+
+def _misconfigured(why: str) -> Misconfigured:
+    return Misconfigured(f"{why}. Install it: {install_command('claude')}.")
 
 
 class ClaudeAgent:
@@ -268,7 +270,7 @@ class ClaudeAgent:
             try:
                 from claude_agent_sdk import ClaudeSDKClient
             except ImportError:
-                return Misconfigured(NO_SDK)
+                return _misconfigured("The package of the `claude` provider is not installed")
             self._cwd.mkdir(PRIVATE_DIR, parents=True, exist_ok=True)
             stderr = deque[str](maxlen=3)
             options = _options(request, model=self.model, seconds=self._seconds)
@@ -292,7 +294,7 @@ class ClaudeAgent:
             late = await self._wait(work, received)
             return received.cut(late) if late else work.result()
         except CLINotFoundError:
-            return Misconfigured(NO_CLI)
+            return _misconfigured("There is no Claude Code client")
         except Exception as error:  # the SDK raises bare Exceptions too; none may stop the worker
             said = scrub(" ".join(stderr))
             return received.cut(f"{BROKE_OFF}: {said or type(error).__name__}")

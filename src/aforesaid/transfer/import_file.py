@@ -87,7 +87,7 @@ class ExportFile:
         if header.version > VERSION:
             raise self._fault(
                 f"it was written by aforesaid {header.by[:20]}, in a later format; upgrade with "
-                "`pip install -U aforesaid`"
+                "`git pull` and `make setup` in your checkout"
             )
 
     def _check_place(self, line: Line | None) -> None:

@@ -125,7 +125,7 @@ def _is_worth_a_note(work: Work, chosen: list[Chosen]) -> bool:
     if any(run.good and run.command.kind in OPERATIONS for run in work.runs):
         return True
     spoke = len(work.message or "") >= LEAST_MESSAGE or any(c.place == BETWEEN for c in chosen)
-    return spoke and any(each.why for each in chosen)
+    return (spoke or bool(_passed_checks(work))) and any(each.why for each in chosen)
 
 
 def quote(words: str, limit: int) -> str:
