@@ -68,7 +68,7 @@ def describe_provenance(item: Observation | Summary) -> str:
         parts += ["parts of it are not injected automatically"] if draft.held_back else []
     elif draft.held_back:
         parts.append(NOT_INJECTED.format(item.id))
-    elif item.confirmed:
+    elif item.verified:
         parts.append("verified")
     return "; ".join(parts)
 

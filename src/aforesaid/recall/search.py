@@ -235,7 +235,7 @@ class Searcher:
         return replace(
             hit,
             type=text.row["type"],
-            doubted=document.doubted,
+            unverified=document.doubted,
             pinned=document.pinned,
             superseded=document.superseded,
             files=text.files,
@@ -248,7 +248,7 @@ class Searcher:
         for each, same in best:
             if hit := self.hit(each.document, question.terms):
                 reasons = rank.reasons(each.points, each.document, question)
-                hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))
+                hits.append(replace(hit, score=each.score, reasons=reasons, duplicates=same))
         return hits
 
     def warm(self) -> None:
@@ -392,7 +392,7 @@ def make_hit(
         type=None,
         title=one_line(title or body, TITLE_LENGTH),
         excerpt=excerpt(body or title, terms),
-        doubted=False,
+        unverified=False,
         tokens=tokens(title) + tokens(body) + HANDED_OVER,
     )
 

@@ -196,7 +196,7 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
         "excerpt": BETWEEN.join(beyond),
         "source": source,
         "files": FILES.get(fresh["state"]) if fresh else None,
-        "same": [render.item_name(hit.kind, other) for other in hit.folded],
+        "same": [render.item_name(hit.kind, other) for other in hit.duplicates],
         "because": describe_reasons(hit.reasons),
     }
 
@@ -334,7 +334,7 @@ def why(reader: Reader, *, session: str | None) -> Json:
     return {
         "json": {
             "session": found.ref,
-            "told": [asdict(each) for each in observations],
+            "injected": [asdict(each) for each in observations],
             "memories": [asdict(each) for each in memories],
             "tokens": sum(each["tokens"] for each in rows),
         },
