@@ -75,7 +75,8 @@ class Home:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("value = 1\n")
         git_dir = self.project / ".git"
-        create_repository(git_dir, branch)
+        create_repository(git_dir)
+        (git_dir / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
         for arguments in (("add", "--all"), ("commit", "--quiet", "--message=first")):
             subprocess.run(["git", "-C", self.project, *IDENTITY, *arguments], check=True)
 

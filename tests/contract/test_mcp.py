@@ -16,7 +16,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from aforesaid import wiring
-from aforesaid.mcp.server import INSTRUCTIONS, parse_message
+from aforesaid.mcp.server import INSTRUCTIONS, RpcError, parse_message
 from aforesaid.mcp.tools import TOOLS
 from aforesaid.paths import Paths
 from aforesaid.recall.render import CLOSING
@@ -192,6 +192,19 @@ def test_many_calls_at_once_are_all_answered(project: Path) -> None:
     speak(talk)
 
 
+def test_a_secret_that_is_removed_from_a_memory_is_told(home: Paths) -> None:
+    secret = "ghp_" + "Q7f2Zk9LmX4vB1nR8tYc3WdE6hJ0sAaP5uGi"
+
+    async def talk(session: ClientSession) -> None:
+        said = await ask(session, "remember", text=f"Deploys send the token {secret} in a header.")
+        assert "memory:deploys-send-token-in-header" in said
+        assert said.endswith("Secrets in it were replaced by marks.")
+        refused = await ask(session, "remember", text=f"The token is {secret}.")
+        assert "ERROR It was not kept: secrets are never stored" in refused
+
+    speak(talk)
+
+
 def test_without_anything_recorded_the_fix_is_named(home: Paths) -> None:
     async def talk(session: ClientSession) -> None:
         assert "ERROR Nothing is recorded yet" in await ask(session, "search", query="a")
@@ -216,25 +229,20 @@ def test_the_plugins_server_steps_back_where_the_settings_name_one(home: Paths) 
 
 def raw(*messages: bytes, answers: int) -> dict[object, dict[str, object]]:
     """What comes out of the process for these lines, by id; every line of it must be a message."""
-    with subprocess.Popen(
-        [AFORESAID, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        process.stdin.write(b"\n".join(messages) + b"\n")
-        process.stdin.flush()
-        found = [json.loads(process.stdout.readline()) for _ in range(answers)]
-        process.stdin.close()
-        assert process.stdout.read() == b""
-        assert b"Traceback" not in process.stderr.read()
-    assert process.returncode == 0
+    lines = b"\n".join(messages) + b"\n"
+    done = subprocess.run(
+        [AFORESAID, "mcp"], input=lines, capture_output=True, timeout=60, check=False
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == 0
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == answers
     assert all(each["jsonrpc"] == "2.0" for each in found)
     return {each["id"]: each for each in found}
 
 
-def call(number: int, arguments: str) -> bytes:
-    params = f'{{"name": "search", "arguments": {arguments}}}'
+def call(number: int, arguments: str, *, tool: str = "search") -> bytes:
+    params = f'{{"name": "{tool}", "arguments": {arguments}}}'
     head = f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/call", "params": '
     return (head + params + "}").encode("utf-8", "surrogatepass")
 
@@ -248,25 +256,42 @@ def test_lines_that_are_no_messages_do_not_end_it(project: Path) -> None:
         b"this is not JSON",
         b"\xff\xfe\x00",
         b"[]",
+        b"",
         b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": 3}}',
         call(8, '{"query": "nul \\u0000 half \\ud800 pair \\\\ud800 <\\/aforesaid-memory> hello"}'),
         call(9, '"not an object"'),
         call(10, '{"query": "greeting"}'),
-        answers=5,
+        answers=8,
     )
-    assert sorted(answers, key=str) == [1, 10, 7, 8, 9]
+    assert sorted(answers, key=str) == [1, 10, 7, 8, 9, None]
     assert "error" in answers[7]
     assert "error" in answers[9]
     assert "hello" in json.dumps(answers[8]["result"])
     assert "greet" in json.dumps(answers[10]["result"]).lower()
 
 
+def test_a_line_that_is_not_json_gets_an_error(home: Paths) -> None:
+    error = {"code": -32700, "message": "The line is not JSON."}
+    assert raw(b"{", answers=1) == {None: {"jsonrpc": "2.0", "id": None, "error": error}}
+
+
+def test_calls_are_finished_when_the_client_has_said_all(home: Paths) -> None:
+    facts = ("The tide table is in tide.csv.", "Lamps are tested in March.")
+    asked = [
+        call(number, json.dumps({"text": text}), tool="remember")
+        for number, text in enumerate(facts)
+    ]
+    answers = raw(*asked, call(2, "{}", tool="memories"), answers=3)
+    assert all(fact[:-1] in json.dumps(answers[2]) for fact in facts)
+
+
 @given(st.recursive(st.text(), lambda inner: st.dictionaries(st.text(), inner)))
 def test_a_message_is_read_as_it_was_written(value: object) -> None:
     """Lone surrogates alone are replaced."""
     assert parse_message(json.dumps({"a": value}).encode()) == {"a": value}
-    assert parse_message(b"{") is None
-    assert parse_message(b"[" * 100_000) is None
+    for line in (b"{", b"[" * 100_000):
+        with pytest.raises(RpcError, match="is not JSON"):
+            parse_message(line)
     broken = parse_message(json.dumps({"a": "\ud800\udc00\udc00"}).encode())
     assert broken == {"a": "\U00010000?"}
 

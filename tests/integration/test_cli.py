@@ -80,6 +80,15 @@ def test_the_brief_can_be_read_by_hand(project: Path) -> None:
     assert brief["tokens"] > 0
 
 
+def test_a_brief_that_is_off_or_too_small_says_so(project: Path, tmp_path: Path) -> None:
+    def told(folder: Path, tokens: int) -> str:
+        return aforesaid("context", cwd=folder, env={"AFORESAID_BRIEF_TOKENS": str(tokens)}).stdout
+
+    assert told(project, 0) == "The brief is turned off: brief.tokens is 0.\n"
+    assert "fits in brief.tokens = 100. Raise it with" in told(project, 100)
+    assert told(tmp_path, 100) == "Nothing is remembered about this directory yet.\n"
+
+
 def test_a_hook_command_works_by_hand_with_a_payload(project: Path, home: Paths) -> None:
     payload = {"session_id": "s9", "hook_event_name": "SessionStart", "source": "startup"}
     done = aforesaid(

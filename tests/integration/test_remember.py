@@ -122,6 +122,28 @@ def test_what_the_team_has_is_neither_replaced_nor_claimed(project: Path) -> Non
     assert "Traceback" not in done_.stderr
 
 
+SECRET = "ghp_" + "Q7f2Zk9LmX4vB1nR8tYc3WdE6hJ0sAaP5uGi"
+
+
+def test_a_secret_is_told_and_is_not_in_the_name(project: Path) -> None:
+    said = f"Deploys send the token {SECRET} in a header."
+    told = aforesaid("remember", said, cwd=project)
+    assert "Secrets in it were replaced" in told.stderr
+    (one,) = listed(project)
+    assert one["name"] == "deploys-send-token-in-header"
+    assert "[secret:github" in one["body"]
+    assert remembered(project, said)["redacted"]
+    assert not remembered(project, SAID)["redacted"]
+    assert remembered(project, WEIGHED, "--name", f"goods {SECRET}")["name"] == "goods"
+
+
+def test_what_is_hardly_more_than_a_secret_is_refused(project: Path) -> None:
+    done = aforesaid("remember", f"my password is hunter2hunter2, the token {SECRET}", cwd=project)
+    assert done.returncode == 1
+    assert "secrets are never stored" in done.stderr
+    assert listed(project) == []
+
+
 def test_the_opposite_is_no_repetition(project: Path) -> None:
     remembered(project, "I prefer tabs, not spaces.")
     assert not remembered(project, "I prefer spaces, not tabs.")["known"]

@@ -388,6 +388,15 @@ def test_nothing_is_taken_from_a_turn_in_which_the_agent_wrote_itself(
     assert len(memory.extract_memories(said(TABS))) == 1
 
 
+def test_a_secret_is_neither_in_a_memory_nor_in_its_name(memory: aforesaid.Memory) -> None:
+    secret = "ghp_" + "Q7f2Zk9LmX4vB1nR8tYc3WdE6hJ0sAaP5uGi"
+    kept = memory.remember(f"Deploys always send the token {secret} in a header.")
+    assert kept.memory.name == "deploys-always-send-token-in-header"
+    assert secret not in kept.path.read_text("utf-8")
+    with pytest.raises(errors.MemoryRefused, match="secrets are never stored"):
+        memory.remember(f"My token is {secret}.")
+
+
 def test_something_is_remembered_in_so_many_words(memory: aforesaid.Memory) -> None:
     kept = memory.remember(
         "Releases are cut from main only.",

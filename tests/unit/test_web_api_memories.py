@@ -43,8 +43,18 @@ def test_a_new_memory_is_called_by_its_first_sentence(site: Filled) -> None:
     assert text in found["body"]
 
 
+def test_a_secret_that_is_removed_is_told(site: Filled) -> None:
+    secret = "ghp_" + "Q7f2Zk9LmX4vB1nR8tYc3WdE6hJ0sAaP5uGi"
+    path = f"/api/memories?project={site.project}"
+    made = site.sent("POST", path, {"text": f"Deploys send the token {secret} in a header."})
+    assert made["redacted"]
+    assert made["name"] == "deploys-send-token-in-header"
+    site.refused(409, "POST", path, {"text": f"The token is {secret}."})
+
+
 def test_what_is_remembered_is_listed_and_shown_whole(site: Filled) -> None:
-    assert remember(site, pin=True) == {"name": NAME, "scope": "project", "known": False}
+    made = {"name": NAME, "scope": "project", "known": False, "redacted": False}
+    assert remember(site, pin=True) == made
     listed = site.get(f"/api/memories?project={site.project}")
     (item,) = listed["items"]
     assert (item["name"], item["scope"], item["pinned"], item["ours"]) == (

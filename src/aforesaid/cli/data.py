@@ -207,7 +207,8 @@ def _contents(backup: Backup, *, memories: bool = True) -> str:
     rows = backup.manifest.rows
     text = f"{count(rows.get('sessions', 0), 'session')}, "
     text += count(rows.get("observations", 0), "observation")
-    return f"{text}, {count(backup.manifest.memories, 'memory file')}" if memories else text
+    files = f"{count(backup.manifest.memories, 'file')} of memories and their history"
+    return f"{text}, {files}" if memories else text
 
 
 def _backup_json(backup: Backup) -> dict[str, Any]:

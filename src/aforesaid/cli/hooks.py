@@ -7,6 +7,7 @@ prints the brief that a session in this directory would get.
 import os
 import stat
 import sys
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,6 +15,12 @@ import click
 
 from aforesaid.cli.output import json_option, print_if_json, say, wants_json
 from aforesaid.errors import AforesaidError
+
+NOTHING = "Nothing is remembered about this directory yet."
+OFF = "The brief is turned off: brief.tokens is 0."
+TOO_FEW = (
+    "Nothing that is remembered fits in brief.tokens = {}. Raise it with `aforesaid config set`."
+)
 
 
 def _run(hook: str, body: bytes | None = None) -> NoReturn:
@@ -37,7 +44,7 @@ def context() -> None:
     """Print the brief of this directory's project; with a payload on stdin, act as SessionStart."""
     if not wants_json() and (body := _read_payload()):
         _run("context", body)
-    from aforesaid import clock, wiring
+    from aforesaid import clock, settings, wiring
     from aforesaid.briefing import write_brief
     from aforesaid.recall import resolve
     from aforesaid.text import tokens
@@ -46,21 +53,26 @@ def context() -> None:
     home = wiring.home()
     store = wiring.open_for_reading(home.paths)
     project_id = resolve.project_at(store, Path.cwd())
-    text = ""
+    text, nothing = "", NOTHING
+    budget = home.settings.number("brief.tokens")
     if project_id is not None:
         searcher = wiring.searcher(store, home.settings, clock.now)
-        budget = home.settings.number("brief.tokens")
-        text = write_brief(
+        write = partial(
+            write_brief,
             store,
             searcher,
             lambda folder: wiring.memories(home, folder, clock.now),
             project_id,
             str(Path.cwd()),
-            budget,
-        ).text
+        )
+        text = write(budget).text
+        if not text and write(settings.BY_NAME["brief.tokens"].most or 0).text:
+            nothing = TOO_FEW.format(budget)
+    if budget == 0:
+        nothing = OFF
     if print_if_json({"project": str(Path.cwd()), "tokens": tokens(text), "brief": text}):
         return
-    say(text or "Nothing is remembered about this directory yet.")
+    say(text or nothing)
     if why := why_nothing_injected(home, project_id):
         say(f"Nothing is injected into a session that starts here now: {why}.", err=True)
 
@@ -99,7 +111,8 @@ end = _hook("end", "SessionEnd: close the session; the worker keeps running.")
 def mcp(plugin: bool) -> None:
     """Serve the memory to an agent: the Model Context Protocol over stdin and stdout.
 
-    `aforesaid install` configures Claude Code to run this. It ends when stdin is closed.
+    `aforesaid install` configures Claude Code to run this. It ends when stdin is closed and every call
+    is answered.
     """
     from aforesaid.mcp.server import main
 

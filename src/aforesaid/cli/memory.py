@@ -246,6 +246,8 @@ def remember(
     else:
         where = WHERE.get(answer["of"], "in this project")
         say(f"Remembered {where} as {name}: {answer['path']}")
+    if answer["redacted"]:
+        say("Secrets in it were replaced by marks. `aforesaid redact` shows how.", err=True)
     for word in ("same", "contradicted"):
         for other in answer[word]:
             what = "It says the same as" if word == "same" else "It contradicts"

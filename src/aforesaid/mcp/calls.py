@@ -164,9 +164,10 @@ def remember(context: Context, *, text: str, type: str | None, files: tuple[str,
     order |= {"text": text, "type": type, "by": BY_AGENT, "files": list(map(context.path, files))}
     answer = rpc.order(context.paths, "remember", **order, name=None, team=False, pin=False)
     name = fenced(item_name(MEMORY, answer["name"]))
+    removed = " Secrets in it were replaced by marks." if answer["redacted"] else ""
     if answer["known"]:
-        return f"Already known: {name}."
-    text = f"Remembered as {name}, for later sessions. `forget` undoes this."
+        return f"Already known: {name}.{removed}"
+    text = f"Remembered as {name}, for later sessions. `forget` undoes this.{removed}"
     for word, what in (("same", "It says the same as"), ("contradicted", "It contradicts")):
         if others := ", ".join(fenced(item_name(MEMORY, each)) for each in answer[word]):
             text += f" {what} {others}."

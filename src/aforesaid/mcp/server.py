@@ -20,7 +20,7 @@ from aforesaid.paths import disable_core_dumps, search_path
 PLUGIN = "--plugin"
 # Revisions with the `initialize` handshake. A client of a later one falls back to it: see `METHOD_NOT_FOUND`.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
+NOT_JSON, NO_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INSTRUCTIONS = (
     "aforesaid remembers earlier sessions in this repository: decisions, bugs and their fixes, discoveries, "
     "what was left to do. Look here before you investigate what may have come up before, and when the user "
@@ -30,6 +30,7 @@ INSTRUCTIONS = (
 )
 
 Json = dict[str, Any]
+Accepted = tuple[int | str, str, Json | None]  # a call: its id, the tool, the arguments
 
 
 def main(*, plugin: bool = False) -> None:
@@ -49,26 +50,33 @@ def main(*, plugin: bool = False) -> None:
 class RpcError(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
-        self.code = code
+        self.error = {"code": code, "message": message}
 
 
 class Server:
-    """`run` reads until the client closes the stream; calls that are still running are abandoned then."""
+    """`run` reads until the client closes the stream, and finishes the calls that it accepted before."""
 
     def __init__(self, reading: BinaryIO, writing: BinaryIO, *, with_tools: bool) -> None:
         self._in, self._out = reading, writing
         self._with_tools = with_tools
         self._writing = threading.Lock()
-        self._calls: queue.SimpleQueue[tuple[int | str, str, Json | None]] = queue.SimpleQueue()
-        # A daemon: the process ends with its client, whatever is still running.
+        self._calls: queue.SimpleQueue[Accepted | None] = queue.SimpleQueue()
+        # A daemon: an interrupt ends the process, whatever is still running.
         self._caller = threading.Thread(target=self._run_calls, daemon=True)
         self._cancelled: set[int | str] = set()
 
     def run(self) -> None:
-        for line in self._in:
-            message = parse_message(line)
-            if message is not None and isinstance(message.get("method"), str):
+        for line in filter(bytes.strip, self._in):
+            try:
+                message = parse_message(line)
+            except RpcError as error:
+                self._send(None, error=error.error)
+                continue
+            if isinstance(message.get("method"), str):
                 self._receive(message)
+        if self._caller.is_alive():
+            self._calls.put(None)
+            self._caller.join()
 
     def _receive(self, message: Json) -> None:
         method, key, params = message["method"], message.get("id"), message.get("params")
@@ -95,7 +103,7 @@ class Server:
                 case _:
                     raise RpcError(METHOD_NOT_FOUND, f"There is no method {method[:100]!r}.")
         except RpcError as error:
-            self._send(key, error={"code": error.code, "message": str(error)})
+            self._send(key, error=error.error)
 
     def _initialize(self, wanted: object) -> Json:
         return {
@@ -117,8 +125,8 @@ class Server:
         from aforesaid.mcp.context import Context, call
 
         context = Context(os.environ, clock.now)
-        while True:
-            key, name, arguments = self._calls.get()
+        while (accepted := self._calls.get()) is not None:
+            key, name, arguments = accepted
             if key in self._cancelled:
                 continue
             reply = call(context, name, arguments)
@@ -128,7 +136,7 @@ class Server:
             except BrokenPipeError:
                 return
 
-    def _send(self, key: int | str, **outcome: Json) -> None:
+    def _send(self, key: int | str | None, **outcome: Json) -> None:
         if key in self._cancelled:
             self._cancelled.discard(key)
             return
@@ -138,16 +146,18 @@ class Server:
             self._out.flush()
 
 
-def parse_message(line: bytes) -> Json | None:
-    """None for what is no message. Lone surrogates are replaced: `"\\ud800"` is JSON but not Unicode."""
+def parse_message(line: bytes) -> Json:
+    """Lone surrogates are replaced: `"\\ud800"` is JSON but not Unicode."""
     try:
         found = json.loads(line.decode("utf-8", "replace"))
         if b"\\ud" in line or b"\\uD" in line:
             text = json.dumps(found, ensure_ascii=False)
             found = json.loads(text.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+        raise RpcError(NOT_JSON, "The line is not JSON.") from None
+    if not isinstance(found, dict):
+        raise RpcError(NO_REQUEST, "A message is a JSON object.")
+    return found
 
 
 if __name__ == "__main__":

@@ -40,7 +40,6 @@ class Tool:
 
 PROJECT = Parameter("project", "Another project's name, or 'all'. Default: this one.", most=4_000)
 DETAIL = ("title", "facts", "full")
-ID = Parameter("id", "Such as #12 or summary:5.", required=True, most=200)
 LIMIT = Parameter("limit", kind="number", default=10, most=50)
 
 TOOLS = (
@@ -66,7 +65,7 @@ TOOLS = (
         "timeline",
         "What happened before and after one thing, or around a time, across sessions.",
         (
-            Parameter("id", ID.about, most=200),
+            Parameter("id", "Such as #12 or summary:5.", most=200),
             Parameter("at", "Instead of id: a time, such as 'yesterday'.", most=400),
             Parameter("before", kind="number", default=5, least=0, most=50),
             Parameter("after", kind="number", default=5, least=0, most=50),
@@ -85,7 +84,7 @@ TOOLS = (
     Tool(
         "related",
         "Observations related to one: its story, its files, the same subject.",
-        (ID, PROJECT, LIMIT),
+        (Parameter("id", "An observation's: #12.", required=True, most=200), PROJECT, LIMIT),
     ),
     Tool(
         "files",

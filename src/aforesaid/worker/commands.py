@@ -127,6 +127,8 @@ class Commands:
 
     def restore(self, request: Json) -> Json:
         if not self.rows.restore(request["id"]):
+            if self.rows.get_hidden(request["id"]):
+                raise self._not_found(request)
             raise NotFound(f"#{request['id']} is not hidden. `aforesaid forget` lists what is.")
         observation = self._find(request)
         self._notify("restored", observation)

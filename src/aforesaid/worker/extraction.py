@@ -16,7 +16,7 @@ from aforesaid.memory.extraction.sentences import own_sentences
 from aforesaid.memory.replies import Unusable
 from aforesaid.model import events
 from aforesaid.model.jobs import DRAFT, MAX_TRIES, Job
-from aforesaid.model.memories import AGENT, LONGEST_SAID, Message
+from aforesaid.model.memories import AGENT, Message
 from aforesaid.model.names import EVENT, OBSERVATION
 from aforesaid.model.observations import cite
 from aforesaid.model.prose import sentences
@@ -163,7 +163,8 @@ class Extractor:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
         it was said in; no `agent`: a client that nobody records. What an agent notes is the agent's, unless
         the user said it in that session; what the agent has from the web alone is not kept unasked."""
-        text = self.context.redactor.text(clean(request["text"]).strip())[:LONGEST_SAID]
+        given = clean(request["text"]).strip()
+        text = self.context.redactor.text(given)  # as what was recorded
         session = self._session(request) if request["by"] == AGENT else None
         prompts = self.context.store.sessions.prompts(session.id) if session else []
         by_agent = request["by"] == AGENT and not are_in((each.text for each in prompts), text)
@@ -173,15 +174,14 @@ class Extractor:
         said = f"said {day_and_time(self.context.clock())}"
         if request["session"]:
             said += f" in session {request['session'][:8]}"
-        redact, name = self.context.redactor.text, request["name"]
         wanted = extract.RememberRequest(
-            text,
+            given,
             type=request["type"],
-            name=None if name is None else redact(name),
+            name=request["name"],
             team=request["team"],
             pinned=request["pin"] and not by_agent,
             by_agent=by_agent,
-            files=tuple(redact(clean(p).strip()) for p in request["files"][:MOST_FILES]),
+            files=tuple(clean(path).strip() for path in request["files"][:MOST_FILES]),
             evidence=(said,),
         )
         done = extract.remember(self.memories(request["dir"]), wanted, request["dir"])
@@ -198,6 +198,7 @@ class Extractor:
             "path": str(stored.path),
             "known": done.known,
             "updated": done.updated,
+            "redacted": done.redacted,
             "same": list(done.same),
             "contradicted": list(done.contradicted),
         }

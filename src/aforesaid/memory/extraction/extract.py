@@ -17,7 +17,7 @@ from aforesaid.clock import Clock
 from aforesaid.errors import MemoryRefused
 from aforesaid.memory.changes import Change, Memories
 from aforesaid.memory.extraction import corrections, rules
-from aforesaid.memory.extraction.rules import Statement, format_body, make_name
+from aforesaid.memory.extraction.rules import MARKS, Statement, format_body, make_name
 from aforesaid.memory.extraction.sentences import CUES
 from aforesaid.memory.format import fold_name, slugify
 from aforesaid.model.memories import (
@@ -36,11 +36,17 @@ from aforesaid.similarity import (
     parse_sentences,
     word_overlap,
 )
+from aforesaid.terms import query_terms
 from aforesaid.text import words
 
 SHARED = 0.6  # of the words of a statement, in a memory of the same turn that says it
 SAME_SUBJECT = 0.4  # word overlap of a memory and of what is to take its place
 MAX_FILES = 8  # of one memory
+LEAST_TERMS = 3  # beside the marks of secrets
+ONLY_SECRETS = (
+    "It was not kept: secrets are never stored, and hardly anything is left without them. Say where the "
+    "secret is kept instead."
+)
 ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]+://\S+")
 FILE_NAME = re.compile(r"[\w@.+/-]{2,200}")
 
@@ -278,19 +284,32 @@ class RememberRequest:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`known`: it existed and says it. `updated`: it existed and was changed. `same` and `contradicted`: the
-    names of other memories, which a dream may merge or retire."""
+    """`known`: it existed and says it. `updated`: it existed and was changed. `redacted`: secrets in the text
+    were replaced. `same` and `contradicted`: names of other memories, which a dream may merge or retire."""
 
     stored: StoredMemory
     known: bool = False
     updated: bool = False
+    redacted: bool = False
     same: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
 
 
 def remember(memories: Memories, wanted: RememberRequest, directory: str) -> Remembered:
     """Raises MemoryRefused."""
-    done = _save(memories, wanted, directory)
+    redact = memories.redactor.text
+    text = redact(wanted.text)
+    rest = MARKS.sub(" ", text)
+    if rest != text and len(query_terms(rest)) < LEAST_TERMS:
+        raise MemoryRefused(ONLY_SECRETS)
+    redacted = replace(
+        wanted,
+        text=text,
+        name=wanted.name and MARKS.sub(" ", redact(wanted.name)).strip(),
+        description=wanted.description and redact(wanted.description),
+        files=tuple(map(redact, wanted.files)),
+    )
+    done = replace(_save(memories, redacted, directory), redacted=text != wanted.text)
     if done.known:
         return done
     first = _statement(done.stored.memory)

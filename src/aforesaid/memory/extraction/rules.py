@@ -27,6 +27,7 @@ from aforesaid.memory.extraction.sentences import (
 )
 from aforesaid.memory.format import slugify
 from aforesaid.model.memories import FEEDBACK, PROJECT, REFERENCE, USER, Message
+from aforesaid.privacy import marking, private
 from aforesaid.privacy.redactor import RULES, Redactor
 from aforesaid.text import one_line, words
 
@@ -37,6 +38,7 @@ MAX_SENTENCE, MAX_STATEMENTS = 500, 8  # characters of a sentence; statements of
 NAME_WORDS = 8
 VAGUE = words("just task make got rest fetch requests teams main merge linear")
 ADDRESS = re.compile(r"https?://\S+")
+MARKS = re.compile(rf"{marking.MARK.pattern}|{re.escape(private.MARK)}")  # of removed secrets
 PATH = re.compile(rf"\w/|/\w|\w\.\w{{1,4}}\b|{MASK}")
 _WIDE = r"[\u2e80-\uffef]"
 # Numbers, paths, code and names.
@@ -313,6 +315,7 @@ def describe(sentence: str) -> str:
 
 
 def make_name(description: str) -> str:
+    description = MARKS.sub(" ", description)
     telling = words(CUES["leave_out"].sub(" ", ADDRESS.sub(" ", description)).replace("'", ""))
     return slugify(" ".join(telling[:NAME_WORDS]) or description)
 

@@ -72,17 +72,18 @@ def list_memories(backend: Backend, *, project: int | None, retired: bool) -> Js
     Parameter("name", "Write or replace the memory with this name.", most=300),
     Parameter("pin", "Always in the brief, never changed by a dream.", "flag", default=False),
     query=(ONE_PROJECT,),
-    response=shape("name:str scope:str known:bool"),
+    response=shape("name:str scope:str known:bool redacted:bool"),
 )
 def add_memory(
     backend: Backend, *, project: int, text: str, type: str | None, name: str | None, pin: bool
 ) -> Json:
-    """Add a memory. A known one is not stored twice; one that it corrects is updated."""
+    """Add a memory. A known one is not stored twice; one that it corrects is updated. `redacted`: secrets in
+    the text were replaced by marks."""
     folder = directory(common.find_project(backend, project))
     order: Json = {"dir": folder, "agent": "", "session": None, "by": USER, "pin": pin}
     order |= {"text": text, "type": type or None, "name": name or None, "team": False, "files": []}
     answer = backend.order("remember", **order)
-    return {"name": answer["name"], "scope": answer["of"], "known": answer["known"]}
+    return {"scope": answer["of"], **{key: answer[key] for key in ("name", "known", "redacted")}}
 
 
 @endpoint("GET", MEMORY_PATH, NAME, PROJECT, RETIRED, response=MEMORY)

@@ -172,7 +172,7 @@ function create(project) {
             { project },
           );
           dialog.close();
-          toast("Remembered.");
+          toast(made.redacted ? "Remembered. Secrets in it were replaced by marks." : "Remembered.");
           await navigate(memoryAddress(made.name, project));
         }),
       },
