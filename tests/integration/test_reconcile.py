@@ -217,7 +217,10 @@ def test_a_turn_that_ends_while_the_worker_runs_is_healed_at_once(
     fire("Stop", stop, project=project.folder)
     until(lambda: "heal.stored" in home.log_file.read_text())
     health = settled(home).health()
-    assert (health.events, health.from_transcripts) == (len(project.payloads), len(project.payloads) - 1)
+    assert (health.events, health.from_transcripts) == (
+        len(project.payloads),
+        len(project.payloads) - 1,
+    )
 
 
 def test_a_model_is_asked_about_a_turn_when_its_transcript_was_read(
