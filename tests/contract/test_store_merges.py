@@ -60,8 +60,8 @@ def test_what_is_merged_is_told_and_found_through_the_other(store: Store, memory
     assert store.observations.get_merge(one.id) == Merge(one.id, other.id, LATER)
     assert "Zebra" not in told(memory)
     assert "Giraffe" in told(memory)
-    assert [(hit.id, hit.folded) for hit in search(store, "zebra")] == [(other.id, (one.id,))]
-    assert store.observations.folded(other.id) == [one.id]
+    assert [(hit.id, hit.duplicates) for hit in search(store, "zebra")] == [(other.id, (one.id,))]
+    assert store.observations.duplicates(other.id) == [one.id]
     assert store.observations.get(one.id) is not None
     assert (one.id, "same") in store.observations.links(other.id)
     assert_index_is_sound(store)
@@ -263,7 +263,7 @@ def test_the_words_of_what_is_merged_go_with_it(store: Store, memory: Memory) ->
     store.observations.merge(between.id, other.id, LATER)
 
     def found() -> list[tuple[int, tuple[int, ...]]]:
-        return [(hit.id, hit.folded) for hit in search(store, "zebra")]
+        return [(hit.id, hit.duplicates) for hit in search(store, "zebra")]
 
     through = [(other.id, (one.id, between.id))]
     assert found() == through

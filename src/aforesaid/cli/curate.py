@@ -195,7 +195,7 @@ def verify(key: int, off: bool) -> None:
     """
     if not off:
         arguments.require_user(f"verify {key}")
-    bearer = arguments.call_worker("confirm", id=key, confirmed=not off)["id"]
+    bearer = arguments.call_worker("verify", id=key, verified=not off)["id"]
     where = "" if bearer == key else f" (#{key} is merged into it)"
     text = f"#{bearer}{where} is {'no longer verified' if off else 'verified'}."
     out.report({"id": bearer, "verified": not off}, text)

@@ -261,8 +261,8 @@ def _pending(found: dict[str, Any]) -> int:
 
 def _why_stopped(found: dict[str, Any]) -> str | None:
     """A model that is unavailable, out of quota or misconfigured; or a fault of the worker."""
-    parked = found["parked"]
-    return str(parked["why"]) if parked else found["fault"]
+    outage = found["outage"]
+    return str(outage["why"]) if outage else found["fault"]
 
 
 def _print_synthesis(result: dict[str, Any], *, again: bool) -> None:

@@ -75,10 +75,10 @@ class Line:
 
 def of_hit(details: HitDetails, hit: Hit, *, excerpt: bool = False) -> Line:
     found = details.observation(hit) or details.summary(hit)
-    flags = {"pinned": hit.pinned, "unverified": hit.doubted, "superseded": hit.superseded}
+    flags = {"pinned": hit.pinned, "unverified": hit.unverified, "superseded": hit.superseded}
     marks = [_source(found) if found else f"from {hit.origin}" if hit.origin else ""]
     marks += [name for name, is_set in flags.items() if is_set]
-    marks += [f"{len(hit.folded)} more say the same"] if hit.folded else []
+    marks += [f"{len(hit.duplicates)} more say the same"] if hit.duplicates else []
     shown = one_line(without_marks(hit.excerpt), EXCERPT).strip() if excerpt else ""
     return Line(
         render.item_name(hit.kind, hit.id),

@@ -1,4 +1,4 @@
-"""Observations, as they are read, and what people do with them: edit, pin, merge, hide, confirm.
+"""Observations, as they are read, and what people do with them: edit, pin, merge, hide, verify.
 
 One that repeats another is folded into it: it is found by its id and in its session only. What is injected
 leaves out more: what a later one carries on, and what is doubted.
@@ -94,7 +94,7 @@ class Observations(Part):
 
     def _observation(self, row: Row) -> Observation:
         parts = self._db.only("observations", "parts", id=row["id"])
-        values = {**row, **parts}
+        values = {**row, **parts, "verified": row["confirmed"], "corroborates": row["bears_out"]}
         return read(Observation, values, draft=read(ObservationDraft, values))
 
     def page(self, filters: Filters, before: Cursor | None, limit: int) -> list[ObservationRow]:
@@ -152,16 +152,16 @@ class Observations(Part):
     def _observation_rows(self, rows: list[Row]) -> list[ObservationRow]:
         ids = [row["id"] for row in rows]
         doubted = set(self._db.column(int, "listings", "doubted", ids=ids))
-        return [read(ObservationRow, row, doubted=row["id"] in doubted) for row in rows]
+        return [read(ObservationRow, row, unverified=row["id"] in doubted) for row in rows]
 
     def links(self, observation_id: int) -> list[tuple[int, str]]:
         """Who comes `before` in its story, `after`, or says the `same`."""
         rows = self._db.rows("lookups", "links", id=observation_id)
         return [(row["id"], row["what"]) for row in rows]
 
-    def folded(self, observation_id: int) -> list[int]:
+    def duplicates(self, observation_id: int) -> list[int]:
         """What is folded into it."""
-        return self._db.column(int, "lookups", "folded", id=observation_id)
+        return self._db.column(int, "lookups", "duplicates", id=observation_id)
 
     def sharing(self, observation: Observation) -> Iterator[tuple[str, str, list[int]]]:
         """Files and concepts that others of the project have in common with it; of many, the newest."""
@@ -243,9 +243,9 @@ class Observations(Part):
         """Or what it is folded into. False: there is no such observation."""
         return self._mark("pin", observation_id, pinned=pinned) is not None
 
-    def confirm(self, observation_id: int, *, confirmed: bool) -> int | None:
-        """Which one is confirmed: what it is folded into, if it is folded. None: there is none."""
-        return self._mark("confirm", observation_id, confirmed=confirmed)
+    def verify(self, observation_id: int, *, verified: bool) -> int | None:
+        """Which one is verified: what it is folded into, if it is folded. None: there is none."""
+        return self._mark("verify", observation_id, verified=verified)
 
     def _mark(self, name: str, observation_id: int, **values: bool) -> int | None:
         with self._db.transaction() as db:

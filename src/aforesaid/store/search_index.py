@@ -66,9 +66,9 @@ class DocumentText(NamedTuple):
     facts: tuple[tuple[int, str], ...]
 
     @property
-    def folded(self) -> tuple[int, ...]:
+    def duplicates(self) -> tuple[int, ...]:
         """Observations that are found through this one."""
-        return tuple(json.loads(self.row["folded"]))
+        return tuple(json.loads(self.row["duplicates"]))
 
     @property
     def plain(self) -> str:

@@ -196,7 +196,7 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
         "excerpt": BETWEEN.join(beyond),
         "source": source,
         "files": FILES.get(fresh["state"]) if fresh else None,
-        "same": [render.item_name(hit.kind, other) for other in hit.folded],
+        "same": [render.item_name(hit.kind, other) for other in hit.duplicates],
         "because": describe_reasons(hit.reasons),
     }
 
@@ -285,7 +285,7 @@ def show(reader: Reader, *, what: str, level: str) -> Json:
         about += [f"at commit {draft.revision[:8]}"] if draft.revision else []
         text = f"{text}\nFiles: {fresh}" if str(fresh) else text
         value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
-        value["folded"] = store.observations.folded(number)
+        value["duplicates"] = store.observations.duplicates(number)
     elif level == render.FULL and kind == SESSION and session:
         value = asdict(session) | {
             "prompts": [asdict(each) for each in store.sessions.prompts(session.id)],
@@ -335,7 +335,7 @@ def why(reader: Reader, *, session: str | None) -> Json:
     return {
         "json": {
             "session": found.ref,
-            "told": [asdict(each) for each in observations],
+            "injected": [asdict(each) for each in observations],
             "memories": [asdict(each) for each in memories],
             "tokens": sum(each["tokens"] for each in rows),
         },

@@ -31,7 +31,7 @@ SELECT repeats, 'same' FROM visible_observations WHERE id = :id AND repeats IS N
 UNION ALL
 SELECT id, 'same' FROM visible_observations WHERE repeats = :id;
 
--- name: folded
+-- name: duplicates
 WITH RECURSIVE folded (id) AS (
   SELECT :id UNION SELECT o.id FROM folded JOIN visible_observations AS o ON o.repeats = folded.id
 )
