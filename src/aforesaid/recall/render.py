@@ -39,7 +39,7 @@ def wrap(project: str, lead: str, lines: list[str]) -> str:
 NOT_INJECTED = (
     "what only the web says is not injected automatically; `aforesaid verify {}` if it is true"
 )
-FROM_WEB = "from the web only"
+FROM_WEB = "source: web only"
 
 
 def origin_label(draft: ObservationDraft | SummaryDraft) -> str:
@@ -61,7 +61,7 @@ def list_origins(origins: Iterable[Origin] | None) -> str:
 
 def describe_provenance(item: Observation | Summary) -> str:
     draft = item.draft
-    parts = [f"stems from {list_origins(draft.origins)}"]
+    parts = [f"source: {list_origins(draft.origins)}"]
     if isinstance(draft, ObservationDraft) and draft.sources:
         parts[0] += f" ({', '.join(draft.sources)})"
     if isinstance(item, Summary):

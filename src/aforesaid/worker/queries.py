@@ -182,10 +182,10 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
     lines = hit.excerpt.split(BETWEEN)
     beyond = [line for line in lines if without_marks(line).strip(ELLIPSIS).casefold() not in title]
     found = details.observation(hit) or details.summary(hit)
-    source = f"from {hit.origin}" if hit.origin else ""
+    source = f"source: {hit.origin}" if hit.origin else ""
     if found is not None:
         web, origins = render.is_web_only(found.draft), render.list_origins(found.draft.origins)
-        source = render.FROM_WEB if web else f"from {origins}"
+        source = render.FROM_WEB if web else f"source: {origins}"
     value = details.json(hit)
     if store is not None:
         value["text"] = render.render_item(store, hit.kind, hit.id, render.FULL)
