@@ -99,7 +99,7 @@ def test_what_was_said_once_is_a_file_and_the_next_session_knows_it(
     assert told.count(LEAD) == told.count("I prefer tabs.") == 1
     why = installed.cli("why", session)
     assert "near to the prompt" in why
-    assert "its line in the index" in why
+    assert "listed in the brief" in why
 
 
 def test_what_holds_everywhere_is_known_in_another_project_and_what_does_not_is_not(

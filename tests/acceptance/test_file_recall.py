@@ -60,7 +60,7 @@ def test_what_is_known_about_a_file_is_told_once_when_it_is_opened(
     (one,) = [one for one in injected if one.hook == "file"]
     assert one.reason == "the agent opened pricing.py"
     why = json.loads(installed.cli("why", session[:8], "--json"))
-    assert "file" in {each["hook"] for each in why["told"]}
+    assert "file" in {each["hook"] for each in why["injected"]}
     # Nothing of it was captured twice: two prompts, and each call once.
     assert installed.tools(session) == [("Read", 1), ("Read", 2), ("Read", 2)]
 

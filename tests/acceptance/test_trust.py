@@ -36,4 +36,4 @@ def test_a_finding_of_the_web_is_not_told_unasked_and_is_found_by_asking(
     assert "fourteen" not in unasked
     assert "Padua" not in unasked
     (found,) = results(bodies[-1])
-    assert "from the web only" in found
+    assert "source: web only" in found

@@ -88,7 +88,7 @@ def test_what_is_kept_from_the_brief_says_from_when_it_holds(visit: Visit, big: 
     (kept,) = [
         each for each in big.ask("GET", "/api/settings")["items"] if each["key"] == "brief.tokens"
     ]
-    holds = big.ask("GET", "/api/brief?project=1")["knobs"]["tokens"] == 700
+    holds = big.ask("GET", "/api/brief?project=1")["options"]["tokens"] == 700
     assert kept["restart"] == (not holds)
     assert ("from now on" in said.inner_text()) == holds
     big.ask("DELETE", "/api/settings/brief.tokens")

@@ -42,7 +42,7 @@ def test_a_badge_stays_on_one_line_beside_what_it_is_about(visit: Visit, width: 
         answer = route.fetch()
         found = answer.json()
         for each in found["evidence"]:
-            each["healed"] = True
+            each["from_transcript"] = True
         route.fulfill(response=answer, json=found)
 
     watched = visit(width=width)

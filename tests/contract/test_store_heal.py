@@ -213,7 +213,7 @@ def test_a_healed_store_is_the_store_that_lost_nothing(
             if data.draw(st.booleans()):
                 work_up(torn)
 
-        assert torn.health().healed == len(events) - len(delivered)
+        assert torn.health().from_transcripts == len(events) - len(delivered)
         assert torn.events.heal(told, START) == Healed(0, 0)
         assert torn.events.add(events, START).added == 0  # hooks that come late
         assert_same(whole, torn)
@@ -342,7 +342,7 @@ def test_a_session_that_no_hook_told_of_is_created(store: Store, told: Told) -> 
         *("completed", 1),
         *(started.capture.at, told.at),
     )
-    assert store.health().healed == 4
+    assert store.health().from_transcripts == 4
 
 
 def test_a_healed_event_stands_where_the_transcript_has_it(store: Store, told: Told) -> None:

@@ -54,7 +54,7 @@ def about(memory: Memory) -> list[str | None]:
 
 def searched(memory: Memory, text: str) -> list[tuple[str, bool]]:
     hits = search(memory.store, text, project_id=memory.project_id)
-    return [(hit.title, hit.doubted) for hit in hits if hit.kind != "prompt"]
+    return [(hit.title, hit.unverified) for hit in hits if hit.kind != "prompt"]
 
 
 def similar(memory: Memory, *words: str, not_of_job: int = 0, limit: int = 20) -> list[str | None]:

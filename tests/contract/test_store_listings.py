@@ -121,8 +121,8 @@ def test_observations_come_by_the_page_with_what_they_are(store: Store, memory: 
     found = observations(store, Filters())
     assert len(found) == len({row.id for row in found}) == 22
     assert found == observations(store, Filters(project_id=memory.project_id))
-    assert (found[0].title, found[0].doubted, found[0].pinned) == ("doubted", True, True)
-    assert not any(row.doubted or row.pinned for row in found[1:])
+    assert (found[0].title, found[0].unverified, found[0].pinned) == ("doubted", True, True)
+    assert not any(row.unverified or row.pinned for row in found[1:])
     assert [row.at for row in found] == sorted((row.at for row in found), reverse=True)
     decisions = observations(store, Filters(types=("decision",)))
     assert decisions == [row for row in found if row.type == "decision"]

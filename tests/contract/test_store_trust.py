@@ -66,10 +66,10 @@ def test_what_only_the_web_says_is_found_and_not_told(memory: Memory) -> None:
 
 def test_the_user_vouches_for_it_and_takes_it_back(memory: Memory) -> None:
     key = web(memory)
-    assert memory.store.observations.confirm(key, confirmed=True) == key
+    assert memory.store.observations.verify(key, verified=True) == key
     found = memory.store.observations.get(key)
     assert found is not None
-    assert found.confirmed
+    assert found.verified
     assert found.draft.sure_facts == PAGE.facts
     assert told(memory) == [PAGE.title]
     assert memory.store.observations.current([key]) == {key}
@@ -77,9 +77,9 @@ def test_the_user_vouches_for_it_and_takes_it_back(memory: Memory) -> None:
         [memory.store.index.find_document("observation", key) or 0]
     )
     assert not document.doubted
-    memory.store.observations.confirm(key, confirmed=False)
+    memory.store.observations.verify(key, verified=False)
     assert told(memory) == []
-    assert memory.store.observations.confirm(10_000, confirmed=True) is None
+    assert memory.store.observations.verify(10_000, verified=True) is None
 
 
 def test_a_pin_and_an_edit_vouch_for_it_too(memory: Memory) -> None:
@@ -94,12 +94,12 @@ def test_a_pin_and_an_edit_vouch_for_it_too(memory: Memory) -> None:
 
 def test_what_was_confirmed_survives_forgetting_and_writing_anew(memory: Memory) -> None:
     key = web(memory)
-    memory.store.observations.confirm(key, confirmed=True)
+    memory.store.observations.verify(key, verified=True)
     memory.store.observations.hide(key, memory.at)
     memory.store.observations.restore(key)
     found = memory.store.observations.get(key)
     assert found is not None
-    assert found.confirmed
+    assert found.verified
     assert found.draft.origins == (Origin.WEB,)
 
 
@@ -107,7 +107,7 @@ def test_another_session_bears_it_out_from_elsewhere(memory: Memory) -> None:
     """T66: with corroboration it is told, once, and no longer when that is gone."""
     key = web(memory)
     draft = again(memory, KNOWN)
-    assert (draft.repeats, draft.bears_out) == (key, key)
+    assert (draft.repeats, draft.corroborates) == (key, key)
     session = memory.turn("Read the README", draft)
     assert told(memory) == [PAGE.title]
     (bearing,) = memory.store.observations.for_session(session.id)
@@ -119,11 +119,11 @@ def test_another_session_bears_it_out_from_elsewhere(memory: Memory) -> None:
 def test_another_site_bears_it_out_and_the_same_does_not(memory: Memory) -> None:
     key = web(memory)
     same = again(memory, PAGE)
-    assert (same.repeats, same.bears_out) == (key, None)
+    assert (same.repeats, same.corroborates) == (key, None)
     searched = again(memory, replace(PAGE, sources=("*",)))
-    assert searched.bears_out is None
+    assert searched.corroborates is None
     other = again(memory, replace(PAGE, sources=("kernel.org",)))
-    assert other.bears_out == key
+    assert other.corroborates == key
 
 
 def test_its_own_session_does_not_bear_it_out(memory: Memory) -> None:
@@ -131,14 +131,14 @@ def test_its_own_session_does_not_bear_it_out(memory: Memory) -> None:
     found = memory.store.observations.get(key)
     assert found is not None
     draft = again(memory, KNOWN, session=found.session_id)
-    assert (draft.repeats, draft.bears_out) == (None, None)
+    assert (draft.repeats, draft.corroborates) == (None, None)
 
 
 def test_who_was_told_it_does_not_bear_it_out(memory: Memory) -> None:
     """T66: an injection or an answer of aforesaid is no evidence."""
     web(memory)
     recalled = replace(KNOWN, doubts=(Doubt("title", ONLY_RECALLED),), origins=(Origin.RECALLED,))
-    assert again(memory, recalled).bears_out is None
+    assert again(memory, recalled).corroborates is None
 
 
 def test_a_note_that_holds_more_than_was_found_again_gains_nothing(memory: Memory) -> None:
@@ -147,7 +147,7 @@ def test_a_note_that_holds_more_than_was_found_again_gains_nothing(memory: Memor
     doubts = (*PAGE.doubts, Doubt("facts 1", ONLY_WEB))
     memory.turn("Look it up", replace(PAGE, facts=(*PAGE.facts, poison), doubts=doubts))
     draft = again(memory, KNOWN)
-    assert (draft.repeats, draft.bears_out) == (None, None)
+    assert (draft.repeats, draft.corroborates) == (None, None)
     memory.turn("Read the README", draft)
     (only,) = memory.store.observations.recent(memory.project_id, 9)
     assert only.draft.facts == KNOWN.facts

@@ -139,6 +139,46 @@ def test_purge_takes_an_observation_with_what_it_was_made_of(home: Paths, projec
     assert not any("observations" in each.partition(":")[0] for each in traces(home.data))
 
 
+def test_a_number_is_an_observation_and_a_session_needs_eight_characters(
+    home: Paths, project: Path
+) -> None:
+    for ref in ("5d0c1f7e-aaaa", "1d0c1f7e-bbbb", "short"):
+        work(project, ref)
+        assert settled(home).health().observations
+    for number, title in (("1", "Zebra stripes"), ("2", "Giraffe necks"), ("3", "Lion manes")):
+        assert aforesaid("edit", number, "--title", title, cwd=project).returncode == 0
+    for number in ("1", "2"):
+        assert aforesaid("forget", number, cwd=project).returncode == 0
+    for command in ("show", "timeline"):
+        said = aforesaid(command, "1", cwd=project).stderr
+        assert "Observation #1 is hidden. `aforesaid forget 1 --undo` restores it." in said
+    assert "no observation #5" in aforesaid("purge", "5", "--yes", cwd=project).stderr
+    few = aforesaid("purge", "5d0c", "--yes", cwd=project)
+    assert (few.returncode, "too short to erase a session" in few.stderr) == (2, True)
+    asked = aforesaid("purge", "1", cwd=project, stdin="n\n").stdout
+    assert "Erase observation #1 Zebra stripes (hidden) for good?" in asked
+    assert purged(project, "1")["sessions"] == 0
+    assert [each.observation_id for each in settled(home).observations.hidden([1])] == [2]
+    asked = aforesaid("purge", "1d0c1f7e", cwd=project, stdin="n\n").stdout
+    assert "Erase session 2 Add a greeting to hello.py (" in asked
+    assert purged(project, "5d0c1f7e")["sessions"] == 1
+    assert purged(project, "short")["sessions"] == 1
+    assert settled(home).sessions.find("claude-code", "1d0c1f7e-bbbb")
+
+
+def test_what_matches_nothing_costs_no_backup(home: Paths, project: Path) -> None:
+    plant(home, project, "first")
+    assert aforesaid("backup", cwd=project).returncode == 0
+    before = {*home.backups.iterdir()}
+    for way in (("--since", "2037-01-01"), ("--text", "never seen anywhere"), ("--secrets",)):
+        asked = aforesaid("purge", *way, cwd=project).stdout
+        done = aforesaid("purge", *way, "--yes", cwd=project)
+        assert done.returncode == 0, done.stderr
+        for said in (asked, done.stdout):
+            assert "nothing.\nNo backup was touched." in said, way
+    assert {*home.backups.iterdir()} == before
+
+
 def test_an_erased_memory_is_in_no_file_no_history_and_no_list(home: Paths, project: Path) -> None:
     """T63: the memory, its versions, its name."""
     assert aforesaid("remember", f"Note that {SAID}", "--name", "zorblaxi-note", cwd=project)

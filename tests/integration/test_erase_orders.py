@@ -192,12 +192,11 @@ def test_an_error_names_what_goes_on_with_it(
 @pytest.mark.parametrize(
     ("counts", "question"),
     [
-        ({"events": 2, "backups": 1}, "Erase this for good?"),
-        ({"events": 0, "backups": 1}, "Nothing here matches. Replace the backups all the same?"),
+        ({"events": 2, "backups": 1}, "Erase all of it for good?"),
         ({"events": 0, "backups": 0}, None),
     ],
 )
-def test_backups_are_not_replaced_unasked_where_nothing_matches(
+def test_nothing_is_erased_where_nothing_matches(
     counts: dict[str, int], question: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -209,6 +208,6 @@ def test_backups_are_not_replaced_unasked_where_nothing_matches(
 
     monkeypatch.setattr("aforesaid.cli.curate._run", run)
     monkeypatch.setattr("click.confirm", lambda text, abort: asked.append(text))
-    run_purge(Erasure("text", text="some text"), dry_run=False, yes=False)
+    run_purge(Erasure("text", text="some text"), "all of it", dry_run=False, yes=False)
     assert asked == ([question] if question else [])
     assert runs == ([True, False] if question else [True])

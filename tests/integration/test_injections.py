@@ -136,7 +136,7 @@ def test_what_the_web_says_is_found_with_its_origin(
     env = {"AFORESAID_HOME": str(home.data), "CLAUDE_PROJECT_DIR": ROOT, "HOME": str(home.data)}
     place = Context(env | {"AFORESAID_RECALL_ENCODER": "none"}, lambda: sessions.at)
     found = asked_for(place, INJECTIONS[0])
-    assert "from the web only" in found["MCP search"]
+    assert "source: web only" in found["MCP search"]
     told = found["MCP get"]
     assert INJECTIONS[0].canary in told
     assert "web" in told

@@ -38,13 +38,13 @@ def test_what_has_no_events_has_no_origin(sessions: Sessions) -> None:
 def test_a_confirmed_observation_goes_with_an_export(sessions: Sessions, home: Paths) -> None:
     memory = Memory.of(sessions.store, "shop")
     memory.turn("p", ObservationDraft("change", "Known"))
-    sessions.store.observations.confirm(memory.newest().id, confirmed=True)
+    sessions.store.observations.verify(memory.newest().id, verified=True)
     other = Store(home.data / "other" / "aforesaid.db", writer=True)
     other.transfer.begin()
     other.transfer.import_records(sessions.store.transfer.export(None, replies=False))
     other.transfer.end()
     (found,) = other.observations.recent(1, 9)
-    assert found.confirmed
+    assert found.verified
     other.close()
 
 

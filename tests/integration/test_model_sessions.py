@@ -198,7 +198,7 @@ def test_a_reply_that_breaks_off_leaves_the_job_waiting(
     store = settled(home)
     health = store.health()
     assert (health.pending, health.skipped, health.observations) == (2, 0, 1)
-    parked = rpc.status(home)["parked"]
+    parked = rpc.status(home)["outage"]
     assert parked is not None
     assert not parked["for_user"]
 

@@ -132,7 +132,7 @@ def run_worker(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setenv("AFORESAID_HOME", str(paths.state))
     start_worker(paths)
     until(lambda: is_idle(paths), seconds=240)
-    healed = settled(paths).health().healed
+    healed = settled(paths).health().from_transcripts
     close_stores()
     assert rpc.stop(paths)
     return healed
@@ -217,7 +217,10 @@ def test_a_turn_that_ends_while_the_worker_runs_is_healed_at_once(
     fire("Stop", stop, project=project.folder)
     until(lambda: "heal.stored" in home.log_file.read_text())
     health = settled(home).health()
-    assert (health.events, health.healed) == (len(project.payloads), len(project.payloads) - 1)
+    assert (health.events, health.from_transcripts) == (
+        len(project.payloads),
+        len(project.payloads) - 1,
+    )
 
 
 def test_a_model_is_asked_about_a_turn_when_its_transcript_was_read(
@@ -232,7 +235,7 @@ def test_a_model_is_asked_about_a_turn_when_its_transcript_was_read(
         fire("Stop", stop, project=project.folder)
         until(lambda: "heal.stored" in home.log_file.read_text())
         until(lambda: is_idle(home))
-        assert settled(home).health().healed == len(project.payloads) - 1
+        assert settled(home).health().from_transcripts == len(project.payloads) - 1
         asked = [str(body["messages"][-1]["content"])[-400:] for body in model.bodies]
         assert len(asked) == 2 * 4, asked
 

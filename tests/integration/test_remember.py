@@ -219,7 +219,7 @@ def test_an_agent_cannot_vouch_for_anything(project: Path, variable: str) -> Non
         assert done.returncode == 1, command
         assert f"Run `aforesaid {' '.join(command[:2])}` in a terminal" in done.stderr
     shown = json.loads(aforesaid("show", "1", "--json", cwd=project).stdout)
-    assert not any(shown[flag] for flag in ("pinned", "confirmed", "edited"))
+    assert not any(shown[flag] for flag in ("pinned", "verified", "edited"))
     assert [each["pinned"] for each in listed(project)] == [False]
     for undo in (("verify", "1", "--off"), ("pin", "1", "--off"), ("pin", NAME, "--off")):
         assert aforesaid(*undo, cwd=project, env=env).returncode == 0, undo

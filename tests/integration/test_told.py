@@ -60,7 +60,7 @@ def test_every_injection_is_listed_with_its_reason(project: Path, home: Paths) -
 
     def listed() -> list[dict[str, Any]]:
         settled(home)
-        told: list[dict[str, Any]] = answer(project, "why", SECOND[:4])["told"]
+        told: list[dict[str, Any]] = answer(project, "why", SECOND[:4])["injected"]
         return told if {one["hook"] for one in told} == {"context", "new"} else []
 
     told = until(listed)
@@ -78,7 +78,7 @@ def test_every_injection_is_listed_with_its_reason(project: Path, home: Paths) -
 
 def test_a_session_that_was_told_nothing_says_so(project: Path) -> None:
     assert "Nothing was injected" in aforesaid("why", FIRST[:4], cwd=project).stdout
-    nothing = {"session": FIRST, "told": [], "memories": [], "tokens": 0}
+    nothing = {"session": FIRST, "injected": [], "memories": [], "tokens": 0}
     assert answer(project, "why", FIRST[:4]) == nothing
     missing = aforesaid("why", "nope", cwd=project)
     assert missing.returncode == 1

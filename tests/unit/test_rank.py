@@ -85,7 +85,7 @@ def test_what_speaks_for_a_document(
     [
         ("a question", {"asks": True}),
         ("a prompt", {"kind": PROMPT}),
-        ("doubted", {"doubted": True}),
+        ("unverified", {"doubted": True}),
         ("superseded", {"superseded": True}),
     ],
 )

@@ -113,7 +113,7 @@ def test_one_is_shown_with_all_that_hangs_on_it(site: Filled) -> None:
         {"text": "It is so", "doubt": "nobody saw it"},
     ]
     assert found["freshness"] == {"state": "changed", "changed": ["pump.py"], "gone": []}
-    assert found["folded"] == [same]
+    assert found["duplicates"] == [same]
     assert other in [each["id"] for each in found["related"]]
     assert all(each["why"] for each in found["related"])
     assert (found["project"], found["pinned"], found["edited"]) == ("shop", False, False)
@@ -268,7 +268,7 @@ def test_a_merge_folds_one_into_another_and_can_be_taken_back(site: Filled) -> N
     assert answer == {"id": one, "into": other, "undo": True}
     found = site.get(f"/api/observations/{one}")
     assert found["repeats"] == found["merged"]["into"] == other
-    assert site.get(f"/api/observations/{other}")["folded"] == [one]
+    assert site.get(f"/api/observations/{other}")["duplicates"] == [one]
     assert "Zebra" not in brief(site)
     assert [item["id"] for item in site.get("/api/observations")["items"]] == [other]
     assert site.sent("POST", f"/api/observations/{one}/unmerge") == {"id": one, "into": other}

@@ -227,10 +227,10 @@ def test_knobs_change_the_brief(site: Filled) -> None:
     path = f"/api/brief?project={site.project}"
     whole = site.get(path)
     assert "no-fridays" in whole["text"]
-    assert whole["knobs"]["tokens"] == whole["knobs"]["settings"]["brief.tokens"] == 1500
+    assert whole["options"]["tokens"] == whole["options"]["settings"]["brief.tokens"] == 1500
     without = site.get(f"{path}&memories=0")
     assert "no-fridays" not in without["text"]
-    assert not without["knobs"]["memories"]
+    assert not without["options"]["memories"]
     small = site.get(f"{path}&tokens=200")
     assert small["tokens"] < whole["tokens"]
     assert site.get(f"{path}&tokens=0")["parts"] == []

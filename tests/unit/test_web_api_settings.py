@@ -61,13 +61,13 @@ def test_a_setting_is_written_to_the_file_and_reset(site: Filled, home: Paths) -
 
 def test_what_shapes_a_brief_holds_at_once(site: Filled) -> None:
     path = f"/api/brief?project={site.project}"
-    assert site.get(path)["knobs"]["tokens"] == 1500
+    assert site.get(path)["options"]["tokens"] == 1500
     for key, value in (("brief.tokens", 300), ("memory.tokens", 7), ("memory.client", "off")):
         assert not site.sent("PUT", f"/api/settings/{key}", {"value": value})["restart"]
-        assert site.get(path)["knobs"]["settings"][key] == value
-    assert site.get(path)["knobs"]["tokens"] == 300
+        assert site.get(path)["options"]["settings"][key] == value
+    assert site.get(path)["options"]["tokens"] == 300
     assert not site.sent("DELETE", "/api/settings/brief.tokens")["restart"]
-    assert site.get(path)["knobs"]["tokens"] == 1500
+    assert site.get(path)["options"]["tokens"] == 1500
 
 
 def test_what_takes_a_new_start_says_so(site: Filled) -> None:

@@ -13,14 +13,16 @@ from aforesaid.backups import recovery_log
 from aforesaid.cli import arguments, editor, memory
 from aforesaid.cli import output as out
 from aforesaid.english import count
-from aforesaid.errors import ConfigError, NotFound
+from aforesaid.errors import ConfigError, Misused, NotFound
 from aforesaid.memory import curation
 from aforesaid.model import observations
 from aforesaid.model.memories import MEMORY
 from aforesaid.model.observations import Fields, Unusable
 from aforesaid.model.purge import Erasure, Needle, What
 from aforesaid.model.search import OBSERVATION, PROMPT, SESSION
-from aforesaid.recall import resolve
+from aforesaid.model.sessions import Session
+from aforesaid.recall import render, resolve
+from aforesaid.recall.results import SHORT_ID
 from aforesaid.text import clean, one_line
 
 STEPS = {
@@ -193,7 +195,7 @@ def verify(key: int, off: bool) -> None:
     """
     if not off:
         arguments.require_user(f"verify {key}")
-    bearer = arguments.call_worker("confirm", id=key, confirmed=not off)["id"]
+    bearer = arguments.call_worker("verify", id=key, verified=not off)["id"]
     where = "" if bearer == key else f" (#{key} is merged into it)"
     text = f"#{bearer}{where} is {'no longer verified' if off else 'verified'}."
     out.report({"id": bearer, "verified": not off}, text)
@@ -281,41 +283,51 @@ def purge(
         )
     if text is not None:
         Needle(text)  # raises if it cannot be searched for
-        wanted = Erasure("text", text=text)
+        wanted, title = Erasure("text", text=text), f"all that contains {one_line(text, 80)!r}"
     elif secrets:
-        wanted = Erasure("secrets")
+        wanted, title = Erasure("secrets"), "all secrets that are stored"
     elif what is not None:
-        wanted = _find_erasure(what)
+        wanted, title = _find_erasure(what)
     else:
         store = arguments.open_store()
-        found = resolve.find_project(store, project, Path.cwd()).id if project else None
-        wanted = (
-            Erasure("period", id=found, since=since or 0, until=until or 2**62)
-            if timed
-            else Erasure("project", id=found)
-        )
-    run_purge(wanted, dry_run=given["dry_run"], yes=given["yes"])
+        found = resolve.find_project(store, project, Path.cwd()) if project else None
+        key, title = (found.id, f"project {found.name}") if found else (None, "all projects")
+        wanted = Erasure("project", id=key)
+        if timed:
+            wanted = Erasure("period", id=key, since=since or 0, until=until or 2**62)
+            title = f"all of this period of {title}"
+    run_purge(wanted, title, dry_run=given["dry_run"], yes=given["yes"])
 
 
-def _find_erasure(what: str) -> Erasure:
+def _find_erasure(what: str) -> tuple[Erasure, str]:
+    """With its kind and title. A session is not found by a few letters: they may be a mistyped number."""
     kind, _, name = what.partition(":")
     if kind == MEMORY:
         memories = memory.current_memories()
-        found = (*memories.all().memories, *memories.retired().memories)
-        if name not in {each.memory.name for each in found}:
+        stored = (*memories.all().memories, *memories.retired().memories)
+        found = [each.memory for each in stored if each.memory.name == name]
+        if not found:
             raise NotFound(f"There is no memory {name!r} here. See `aforesaid memory list`.")
-        return Erasure("memory", name=name, directory=str(Path.cwd()))
+        title = f"memory {name}: {one_line(found[0].description, 80)}"
+        return Erasure("memory", name=name, directory=str(Path.cwd())), title
     store = arguments.open_store()
     kind, key = resolve.parse_id(store, what)
     if kind not in (OBSERVATION, PROMPT, SESSION):
         raise NotFound(f"{what!r} cannot be erased by itself: erase its prompt or session.")
-    hidden = kind == OBSERVATION and store.observations.get_hidden(key)
-    if kind != SESSION and not hidden:
-        resolve.find_thing(store, kind, key)  # raises NotFound
-    return Erasure(cast(What, kind), id=key)
+    hidden = store.observations.get_hidden(key) if kind == OBSERVATION else None
+    if hidden:
+        title = f"#{hidden.observation_id} {one_line(hidden.title or 'Untitled', 80)} (hidden)"
+        return Erasure("observation", id=key), f"observation {title}"
+    value = resolve.find_thing(store, kind, key).value
+    named = (f"{SESSION}:{key}", value.ref) if isinstance(value, Session) else (what,)
+    if what not in named and len(what) < SHORT_ID:
+        fix = f"Give {SHORT_ID} characters or more of its id: `aforesaid sessions` lists them."
+        raise Misused(f"{what!r} is too short to erase a session. {fix}")
+    title = str(render.render_item(store, kind, key, render.TITLE)).removeprefix(f"{kind}:")
+    return Erasure(cast(What, kind), id=key), f"{kind} {title}"
 
 
-def run_purge(wanted: Erasure, *, dry_run: bool = False, yes: bool) -> None:
+def run_purge(wanted: Erasure, title: str = "this", *, dry_run: bool = False, yes: bool) -> None:
     if not (dry_run or yes) and out.wants_json():
         raise click.UsageError("--json cannot prompt: add --yes or --dry-run.")
     if dry_run or not yes:
@@ -323,14 +335,9 @@ def run_purge(wanted: Erasure, *, dry_run: bool = False, yes: bool) -> None:
         if out.print_if_json({"dry_run": True, "counts": counts}):
             return
         _print_counts(wanted, counts, done=False)
-        if dry_run:
+        if dry_run or not any(counts.values()):
             return
-        if any(number for name, number in counts.items() if name != "backups"):
-            click.confirm("Erase this for good?", abort=True)
-        elif counts.get("backups"):  # it may have been erased here since they were made
-            click.confirm("Nothing here matches. Replace the backups all the same?", abort=True)
-        else:
-            return
+        click.confirm(f"Erase {title} for good?", abort=True)
     counts = _run(wanted, dry_run=False)
     if not out.print_if_json({"dry_run": False, "counts": counts}):
         _print_counts(wanted, counts, done=True)
@@ -364,3 +371,5 @@ def _print_counts(wanted: Erasure, counts: dict[str, int], *, done: bool) -> Non
     if backups := counts.get("backups"):
         verb = "were" if done else "would be"
         out.say(f"{count(backups, 'backup')} may contain it: all {verb} replaced by a new one.")
+    elif not parts:
+        out.say("No backup was touched.")

@@ -257,8 +257,8 @@ def check_provider() -> Iterator[Finding]:
         missing = f"{name}: its package is not installed"
         yield Finding("fault", "provider", missing, install_command(name))
         return
-    parked = (overview.worker_status(home.paths) or {}).get("parked")
-    silent = parked and f"{choice.author} does not answer: {parked['why']}"
+    outage = (overview.worker_status(home.paths) or {}).get("outage")
+    silent = outage and f"{choice.author} does not answer: {outage['why']}"
     yield _judge("provider", silent, f"{choice.author}: {choice.why}", level="warning")
 
 

@@ -116,7 +116,7 @@ def print_hit(found: Json, *, excerpt: bool = True, lead: str = "", project: boo
     marks = (
         ("pinned" if hit["pinned"] else "", {"fg": "magenta"}),
         (found["source"], {"dim": True}),
-        ("unverified" if hit["doubted"] else "", {"fg": "yellow"}),
+        ("unverified" if hit["unverified"] else "", {"fg": "yellow"}),
         ("superseded" if hit["superseded"] else "", {"fg": "yellow"}),
         (found["files"], {"fg": "green" if found["files"] == UNCHANGED else "yellow"}),
     )

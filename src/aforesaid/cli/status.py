@@ -87,15 +87,15 @@ def _worker_line(worker: Json | None) -> str:
 def _provider_lines(found: Json) -> Iterator[str]:
     if budget := found["provider"]["budget"]:
         yield f"budget: {budget}"
-    if parked := (found["worker"] or {}).get("parked"):
-        now, until = clock.now(), parked["until"]
+    if outage := (found["worker"] or {}).get("outage"):
+        now, until = clock.now(), outage["until"]
         when = f"in {clock.age(now, now=until)}" if until > now else "now"
-        yield f"does not answer: {parked['why']}; next try {when}"
+        yield f"does not answer: {outage['why']}; next try {when}"
     for each in found["quality"]:
         name = " ".join(filter(None, (each["provider"], each["model"])))
         line = f"{name}: {count(each['observations'], 'observation')}"
         if each["facts"]:
-            share = round(100 * each["doubted"] / each["facts"])
+            share = round(100 * each["unverified"] / each["facts"])
             line += f", {share} % of {count(each['facts'], 'fact')} unverified"
         yield line
 
@@ -106,8 +106,8 @@ def _memory_line(health: Json | None) -> str:
     kept = f"{count(health['observations'], 'observation')} and {count(health['summaries'], 'summary')}"
     sessions = f"{count(health['sessions'], 'session')} ({health['active_sessions']} active)"
     events = count(health["events"], "event")
-    if health["healed"]:
-        events += f", {health['healed']:,} of them from transcripts only"
+    if health["from_transcripts"]:
+        events += f", {health['from_transcripts']:,} of them from transcripts only"
     return f"{kept} from {sessions} in {count(health['projects'], 'project')}; {events}"
 
 

@@ -250,8 +250,8 @@ def _print_plan(home: wiring.Home, limits: dict[str, int | None] | None) -> None
         spent, replies = store.requests.spent(), store.requests.written().answers
         tokens = (spent.sent + spent.received) * jobs // replies if replies else None
     known = "an unknown number of tokens" if tokens is None else f"about {count(tokens, 'token')}"
-    what = "to be reprocessed" if limits is not None else "waiting"
-    text = f"{count(jobs, 'job')} {what} by {author}: {known}. Nothing was changed."
+    what = "to reprocess" if limits is not None else "pending"
+    text = f"{count(jobs, 'job')} {what} (provider: {author}), {known}. Nothing was changed."
     out.report({"author": author, "jobs": jobs, "tokens": tokens}, text)
 
 
@@ -261,16 +261,16 @@ def _pending(found: dict[str, Any]) -> int:
 
 def _why_stopped(found: dict[str, Any]) -> str | None:
     """A model that is unavailable, out of quota or misconfigured; or a fault of the worker."""
-    parked = found["parked"]
-    return str(parked["why"]) if parked else found["fault"]
+    outage = found["outage"]
+    return str(outage["why"]) if outage else found["fault"]
 
 
 def _print_synthesis(result: dict[str, Any], *, again: bool) -> None:
     if result["done"] or result["waiting"]:
-        done = f"{count(result['done'], 'job')} done by {result['author']}"
-        out.say(f"{done}, {result['waiting']} waiting.")
+        done = f"{count(result['done'], 'job')} done (provider: {result['author']})"
+        out.say(f"{done}, {result['waiting']} pending.")
     elif again:
-        out.say(f"Everything is written by {result['author']} already.")
+        out.say(f"All notes are from {result['author']} already.")
     else:
         out.say("Nothing is pending.")
     if result["failed"]:

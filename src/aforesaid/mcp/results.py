@@ -75,10 +75,10 @@ class Line:
 
 def of_hit(details: HitDetails, hit: Hit, *, excerpt: bool = False) -> Line:
     found = details.observation(hit) or details.summary(hit)
-    flags = {"pinned": hit.pinned, "unverified": hit.doubted, "superseded": hit.superseded}
-    marks = [_source(found) if found else f"from {hit.origin}" if hit.origin else ""]
+    flags = {"pinned": hit.pinned, "unverified": hit.unverified, "superseded": hit.superseded}
+    marks = [_source(found) if found else f"source: {hit.origin}" if hit.origin else ""]
     marks += [name for name, is_set in flags.items() if is_set]
-    marks += [f"{len(hit.folded)} more say the same"] if hit.folded else []
+    marks += [f"{len(hit.duplicates)} more say the same"] if hit.duplicates else []
     shown = one_line(without_marks(hit.excerpt), EXCERPT).strip() if excerpt else ""
     return Line(
         render.item_name(hit.kind, hit.id),
@@ -104,7 +104,7 @@ def _source(found: Observation | Summary) -> str:
     """Empty for the repository's files."""
     if found.draft.held_back:
         return render.FROM_WEB if render.is_web_only(found.draft) else ""
-    return f"from {label}" if (label := render.origin_label(found.draft)) else ""
+    return f"source: {label}" if (label := render.origin_label(found.draft)) else ""
 
 
 def listed(
@@ -161,7 +161,7 @@ def describe_origin(context: Context, thing: Thing) -> str:
         case Prompt():
             parts.append("what the user asked then")
         case FoundEvent(origin=origin):
-            whose = f" (origin: {origin})" if origin else ""
+            whose = f" (source: {origin})" if origin else ""
             parts.append(f"unchecked input and output of a tool{whose}")
     if observation := thing.observation:
         files = str(HitDetails(context.store).freshness_of(observation))

@@ -326,7 +326,7 @@ class StoredEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Counts of the store. Times are None when nothing happened yet. `healed`: from transcripts only."""
+    """Counts of the store. Times are None when nothing happened yet."""
 
     pending: int = 0
     skipped: int = 0
@@ -339,7 +339,7 @@ class Health:
     observations: int = 0
     summaries: int = 0
     projects: int = 0
-    healed: int = 0
+    from_transcripts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class ObservationDraft:
     whose story it carries on. `revision`: the commit at that time; `blobs`: of its files, each with what
     git calls the content it had then. Both are empty where it is no longer known. `origins`: whose words
     it stems from, the best first (`Origin`), None where it was not determined; `sources`: of
-    what came over the network, from where. `bears_out`: one of another session that it says wholly and
+    what came over the network, from where. `corroborates`: one of another session that it says wholly and
     knows from elsewhere.
     """
 
@@ -108,11 +108,11 @@ class ObservationDraft:
     blobs: tuple[tuple[str, str], ...] = ()
     origins: tuple[Origin, ...] | None = None
     sources: tuple[str, ...] = ()
-    bears_out: int | None = None
+    corroborates: int | None = None
 
     @property
     def held_back(self) -> bool:
-        """Whether some of it stems from the web alone, and the user has not confirmed it."""
+        """Whether some of it stems from the web alone, and the user has not verified it."""
         return any(doubt.reason in HELD_REASONS for doubt in self.doubts)
 
     @property
@@ -138,7 +138,7 @@ class Observation:
     pinned: bool
     draft: ObservationDraft
     edited: bool = False
-    confirmed: bool = False
+    verified: bool = False
 
 
 @dataclass(frozen=True, slots=True)

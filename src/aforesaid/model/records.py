@@ -117,7 +117,7 @@ class BlobRecord:
 @dataclass(frozen=True, slots=True)
 class ObservationRecord:
     """`evidence`: keys of events of the same session. `repeats` and `follows`: other observations.
-    `revision` and `blobs`: the commit and the files at that time. `confirmed`: the user says that it
+    `revision` and `blobs`: the commit and the files at that time. `verified`: the user says that it
     holds."""
 
     session: str
@@ -145,7 +145,7 @@ class ObservationRecord:
     follows: str | None = None
     revision: str | None = None
     blobs: tuple[BlobRecord, ...] = ()
-    confirmed: bool = False
+    verified: bool = False
 
 
 @dataclass(frozen=True, slots=True)

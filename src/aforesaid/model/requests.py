@@ -160,10 +160,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How well the events support what a model wrote: the share of doubted facts."""
+    """How well the events support what a model wrote: the share of unverified facts."""
 
     provider: str
     model: str | None
     observations: int
     facts: int
-    doubted: int
+    unverified: int

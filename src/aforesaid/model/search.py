@@ -183,8 +183,8 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One finding. `doubted`: the events do not bear it out; `superseded`: a later one carries its story
-    on; `tokens`: what it costs to hand over in full; `folded`: others of its kind that say the same;
+    """One finding. `unverified`: the events do not bear it out; `superseded`: a later one carries its story
+    on; `tokens`: what it costs to hand over in full; `duplicates`: others of its kind that say the same;
     `origin`: of an event, whose words it brought."""
 
     kind: str
@@ -195,13 +195,13 @@ class Hit:
     type: str | None
     title: str
     excerpt: str
-    doubted: bool
+    unverified: bool
     score: float = 0.0
     reasons: tuple[Reason, ...] = ()
     pinned: bool = False
     superseded: bool = False
     tokens: int = 0
-    folded: tuple[int, ...] = ()
+    duplicates: tuple[int, ...] = ()
     files: tuple[str, ...] = ()
     origin: str | None = None
 

@@ -162,7 +162,7 @@ class ObservationRow:
     subtitle: str | None
     pinned: bool
     edited: bool
-    doubted: bool
+    unverified: bool
     repeats: int | None
     follows: int | None
 

@@ -137,7 +137,7 @@ def observation_hit(observation: Observation) -> Hit:
     return replace(
         make_hit(OBSERVATION, observation.id, observation, draft.title or "", body),
         type=draft.type,
-        doubted=any(doubt.part in ("title", "subtitle") for doubt in draft.doubts),
+        unverified=any(doubt.part in ("title", "subtitle") for doubt in draft.doubts),
         pinned=observation.pinned,
         files=tuple(dict.fromkeys((*draft.files_modified, *draft.files_read))),
     )

@@ -98,7 +98,7 @@ def score(
             "pinned": weights.pinned * document.pinned,
             "a question": weights.asks * document.asks,
             "a prompt": weights.is_prompt * (document.kind == PROMPT),
-            "doubted": weights.doubted * document.doubted,
+            "unverified": weights.doubted * document.doubted,
             "superseded": weights.superseded * document.superseded,
         }
         return Found(document, points, sum(points.values()), own, near)

@@ -39,7 +39,7 @@ def wrap(project: str, lead: str, lines: list[str]) -> str:
 NOT_INJECTED = (
     "what only the web says is not injected automatically; `aforesaid verify {}` if it is true"
 )
-FROM_WEB = "from the web only"
+FROM_WEB = "source: web only"
 
 
 def origin_label(draft: ObservationDraft | SummaryDraft) -> str:
@@ -61,14 +61,14 @@ def list_origins(origins: Iterable[Origin] | None) -> str:
 
 def describe_provenance(item: Observation | Summary) -> str:
     draft = item.draft
-    parts = [f"stems from {list_origins(draft.origins)}"]
+    parts = [f"source: {list_origins(draft.origins)}"]
     if isinstance(draft, ObservationDraft) and draft.sources:
         parts[0] += f" ({', '.join(draft.sources)})"
     if isinstance(item, Summary):
         parts += ["parts of it are not injected automatically"] if draft.held_back else []
     elif draft.held_back:
         parts.append(NOT_INJECTED.format(item.id))
-    elif item.confirmed:
+    elif item.verified:
         parts.append("verified")
     return "; ".join(parts)
 
@@ -93,7 +93,7 @@ def render_item(store: Store, kind: str, source: int, level: str) -> str | None:
     """By its kind and number. None: there is no such item, or no longer."""
     lines: Iterator[str] | None = None
     if kind == OBSERVATION and (observation := store.observations.get(source)):
-        lines = _observation(observation, level)
+        lines = _observation(observation, level, store.observations.duplicates(source))
     elif kind == SUMMARY and (summary := store.summaries.get(source)):
         lines = _summary(summary, level)
     elif kind == SESSION and (session := store.sessions.get(source)):
@@ -129,7 +129,9 @@ def render_turns(store: Store, session: Session) -> str:
     return clean("\n".join(lines))
 
 
-def _observation(observation: Observation, level: str) -> Iterator[str]:
+def _observation(
+    observation: Observation, level: str, duplicates: Iterable[int] = ()
+) -> Iterator[str]:
     draft = observation.draft
     reasons = _reasons(draft.doubts)
     marks = [day_and_time(observation.at)]
@@ -155,6 +157,7 @@ def _observation(observation: Observation, level: str) -> Iterator[str]:
     for what, other in (("Repeats", draft.repeats), ("Continues", draft.follows)):
         if other is not None:
             yield f"{what} #{other}"
+    yield from _listed("Duplicates", (item_name(OBSERVATION, each) for each in duplicates))
 
 
 def _reasons(doubts: Iterable[Doubt]) -> dict[str, str]:

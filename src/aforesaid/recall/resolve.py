@@ -1,7 +1,7 @@
 """What people and agents name: a project, a session, a thing by its id.
 
-A thing is `12` or `#12` (an observation), `summary:7`, `prompt:3`, `event:9`, or the first letters of a
-session's id.
+A thing is `12` or `#12` (always an observation), `summary:7`, `prompt:3`, `event:9`, or the first letters of
+a session's id.
 """
 
 import os
@@ -66,9 +66,11 @@ def find_observation(store: Store, number: int) -> Observation:
 
 
 def not_found(store: Store, kind: str, number: int) -> NotFound:
-    if kind == OBSERVATION and store.observations.get_hidden(number):
-        undo = f"`aforesaid forget {number} --undo` restores it."
-        return NotFound(f"Observation #{number} is hidden. {undo}")
+    if kind == OBSERVATION and (hidden := store.observations.get_hidden(number)):
+        first = hidden.observation_id
+        beside = "" if first == number else f" with #{first}"
+        undo = f"`aforesaid forget {first} --undo` restores it."
+        return NotFound(f"Observation #{number} is hidden{beside}. {undo}")
     name = f"observation #{number}" if kind == OBSERVATION else f"{kind} {number}"
     return NotFound(
         f"There is no {name}. Find one with `{SEARCHES.get(kind, 'aforesaid search')}`."
@@ -76,13 +78,9 @@ def not_found(store: Store, kind: str, number: int) -> NotFound:
 
 
 def parse_id(store: Store, text: str) -> tuple[str, int]:
-    """Returns kind and number; only a session is looked up. A number that no observation has may be the
-    beginning of a session's id."""
+    """Returns kind and number; only a session is looked up."""
     if found := NUMBER.fullmatch(text):
-        number = int(found[1])
-        maybe_session = text.isdecimal() and store.observations.get(number) is None
-        if not (maybe_session and store.sessions.find_by_prefix(text)):
-            return OBSERVATION, number
+        return OBSERVATION, int(found[1])
     if found := NAMED.fullmatch(text):
         return found[1], int(found[2])
     return SESSION, find_session(store, text).id

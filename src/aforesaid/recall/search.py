@@ -235,10 +235,11 @@ class Searcher:
         return replace(
             hit,
             type=text.row["type"],
-            doubted=document.doubted,
+            unverified=document.doubted,
             pinned=document.pinned,
             superseded=document.superseded,
             files=text.files,
+            duplicates=text.duplicates,
         )
 
     def _to_hits(
@@ -248,7 +249,8 @@ class Searcher:
         for each, same in best:
             if hit := self.hit(each.document, question.terms):
                 reasons = rank.reasons(each.points, each.document, question)
-                hits.append(replace(hit, score=each.score, reasons=reasons, folded=same))
+                found = replace(hit, score=each.score, reasons=reasons)
+                hits.append(replace(found, duplicates=(*hit.duplicates, *same)))
         return hits
 
     def warm(self) -> None:
@@ -392,7 +394,7 @@ def make_hit(
         type=None,
         title=one_line(title or body, TITLE_LENGTH),
         excerpt=excerpt(body or title, terms),
-        doubted=False,
+        unverified=False,
         tokens=tokens(title) + tokens(body) + HANDED_OVER,
     )
 

@@ -209,7 +209,7 @@ def _add_observation(db: Connection, place: Values, draft: ObservationDraft) -> 
         "type": stored_type(draft.type),
         "repeats": _link(db, place, draft.repeats),
         "follows": _link(db, place, draft.follows, only_earlier=True),
-        "bears_out": _link(db, place, draft.bears_out),
+        "bears_out": _link(db, place, draft.corroborates),
         "origins": joined(draft.origins),
         "sources": joined(draft.sources),
     }

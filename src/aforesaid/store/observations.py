@@ -1,4 +1,4 @@
-"""Observations, as they are read, and what people do with them: edit, pin, merge, hide, confirm.
+"""Observations, as they are read, and what people do with them: edit, pin, merge, hide, verify.
 
 One that repeats another is folded into it: it is found by its id and in its session only. What is injected
 leaves out more: what a later one carries on, and what is doubted.
@@ -94,7 +94,7 @@ class Observations(Part):
 
     def _observation(self, row: Row) -> Observation:
         parts = self._db.only("observations", "parts", id=row["id"])
-        values = {**row, **parts}
+        values = {**row, **parts, "verified": row["confirmed"], "corroborates": row["bears_out"]}
         return read(Observation, values, draft=read(ObservationDraft, values))
 
     def page(self, filters: Filters, before: Cursor | None, limit: int) -> list[ObservationRow]:
@@ -152,12 +152,16 @@ class Observations(Part):
     def _observation_rows(self, rows: list[Row]) -> list[ObservationRow]:
         ids = [row["id"] for row in rows]
         doubted = set(self._db.column(int, "listings", "doubted", ids=ids))
-        return [read(ObservationRow, row, doubted=row["id"] in doubted) for row in rows]
+        return [read(ObservationRow, row, unverified=row["id"] in doubted) for row in rows]
 
     def links(self, observation_id: int) -> list[tuple[int, str]]:
         """Who comes `before` in its story, `after`, or says the `same`."""
         rows = self._db.rows("lookups", "links", id=observation_id)
         return [(row["id"], row["what"]) for row in rows]
+
+    def duplicates(self, observation_id: int) -> list[int]:
+        """What is folded into it."""
+        return self._db.column(int, "lookups", "duplicates", id=observation_id)
 
     def sharing(self, observation: Observation) -> Iterator[tuple[str, str, list[int]]]:
         """Files and concepts that others of the project have in common with it; of many, the newest."""
@@ -239,9 +243,9 @@ class Observations(Part):
         """Or what it is folded into. False: there is no such observation."""
         return self._mark("pin", observation_id, pinned=pinned) is not None
 
-    def confirm(self, observation_id: int, *, confirmed: bool) -> int | None:
-        """Which one is confirmed: what it is folded into, if it is folded. None: there is none."""
-        return self._mark("confirm", observation_id, confirmed=confirmed)
+    def verify(self, observation_id: int, *, verified: bool) -> int | None:
+        """Which one is verified: what it is folded into, if it is folded. None: there is none."""
+        return self._mark("verify", observation_id, verified=verified)
 
     def _mark(self, name: str, observation_id: int, **values: bool) -> int | None:
         with self._db.transaction() as db:
@@ -254,8 +258,8 @@ class Observations(Part):
         return self._db.one(Merge, "merges", "one", id=observation_id)
 
     def merge(self, observation_id: int, into: int, at: int) -> Merge | Unusable:
-        """Folds one into another, or into what that is folded into. Its pin goes over to that one. A second
-        time changes nothing."""
+        """Folds one into another, or into what that is folded into; not into what was merged into it. Its pin
+        goes over to that one. A second time changes nothing."""
         with self._db.transaction() as db:
             one, other = (db.row("observations", "one", id=key) for key in (observation_id, into))
             if one is None or other is None:
@@ -268,7 +272,10 @@ class Observations(Part):
                 of_two = f"#{one['id']} and #{other['id']} are of two projects"
                 return Unusable(f"{of_two}. Only what one project remembers is merged.")
             root = db.number("merges", "root", id=into)
-            if root == observation_id:  # they change places
+            if root == observation_id and (known := db.one(Merge, "merges", "one", id=into)):
+                undo = f"Undo that first: `aforesaid merge {into} --undo`."
+                return Unusable(f"#{into} is itself merged into #{known.into}. {undo}")
+            if root == observation_id:  # it was folded by itself: they change places
                 _stand_alone(db, into)
                 root = into
             known = db.one(Merge, "merges", "one", id=observation_id)

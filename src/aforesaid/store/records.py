@@ -128,6 +128,7 @@ def _export_session(db: Connection, row: Row, project: str) -> Iterator[Record]:
         yield read(EventRecord, found, session=name, job=job, body=body)
     for number, found in enumerate(db.run("transfer", "observations", **owner), 1):
         place = {"observation": f"{name}#{number}", "job": jobs.get(found["job_id"])}
+        place["verified"] = bool(found["confirmed"])
         yield read(ObservationRecord, found, session=name, **place)
     for found in db.run("transfer", "summaries", **owner):
         yield read(SummaryRecord, found, session=name)

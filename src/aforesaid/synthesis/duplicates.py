@@ -74,7 +74,7 @@ def link_duplicates(
             continue
         if _is_independent(draft, old, session_id) and _repeats(known_parts, new):
             key = _target(old)
-            return replace(draft, repeats=key, follows=None, bears_out=key)
+            return replace(draft, repeats=key, follows=None, corroborates=key)
         # Unsupported words must not replace the same words with support.
         if not (old.draft.doubts and not draft.doubts):
             return replace(draft, repeats=_target(old), follows=None)

@@ -54,7 +54,7 @@ class Commands:
         pauses = self.context.pauses
         return {
             "pin": self.pin,
-            "confirm": self.confirm,
+            "verify": self.verify,
             "edit": self.edit,
             "unedit": self.unedit,
             "forget-observation": self.forget,
@@ -87,12 +87,12 @@ class Commands:
         self._notify("pinned" if request["pinned"] else "unpinned", request["id"])
         return {}
 
-    def confirm(self, request: Json) -> Json:
-        """`id`, `confirmed`. The answer's `id` is the one that bears it."""
-        bearer = self.rows.confirm(request["id"], confirmed=request["confirmed"])
+    def verify(self, request: Json) -> Json:
+        """`id`, `verified`. The answer's `id` is the one that bears it."""
+        bearer = self.rows.verify(request["id"], verified=request["verified"])
         if bearer is None:
             raise self._not_found(request)
-        self._notify("confirmed" if request["confirmed"] else "unconfirmed", bearer)
+        self._notify("verified" if request["verified"] else "unverified", bearer)
         return {"id": bearer}
 
     def edit(self, request: Json) -> Json:
@@ -127,6 +127,8 @@ class Commands:
 
     def restore(self, request: Json) -> Json:
         if not self.rows.restore(request["id"]):
+            if self.rows.get_hidden(request["id"]):
+                raise self._not_found(request)
             raise NotFound(f"#{request['id']} is not hidden. `aforesaid forget` lists what is.")
         observation = self._find(request)
         self._notify("restored", observation)

@@ -61,7 +61,7 @@ HEAD = re.compile(r"\A(?:\ufeff)?---[ \t]*\r?\n.*?\n---", re.DOTALL)
 class Plan:
     """`observations`, `events`: deleted ones, which memories may cite. `places`: files and folders of
     memories that are deleted as a whole, below the folder of all memories. `names`: of deleted memories.
-    `at`: the time of the request."""
+    `at`: the time of the request. `found`: there was something to erase, and an earlier run may have."""
 
     wanted: Erasure
     at: int
@@ -69,6 +69,7 @@ class Plan:
     events: tuple[int, ...] = ()
     places: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    found: bool = False
 
     def save(self, paths: Paths) -> None:
         """From here on the purge is finished, by this worker or the next."""
@@ -80,7 +81,9 @@ def load(paths: Paths) -> Plan | None:
     try:
         saved: Json = json.loads(paths.erasing_file.read_bytes())
         lists = {name: tuple(saved[name]) for name in ("observations", "events", "places", "names")}
-        return Plan(read(saved["wanted"]), int(saved["at"]), **lists)
+        return Plan(
+            read(saved["wanted"]), int(saved["at"]), found=bool(saved.get("found", True)), **lists
+        )
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
@@ -90,7 +93,8 @@ def load(paths: Paths) -> Plan | None:
 
 class Filter:
     """What is left of texts and of the files of memories. `matching`: where a text or secrets are purged.
-    `deleted`: names of memories of which nothing is left. Raises ConfigError for a text that is too short."""
+    `deleted`: names of memories of which nothing is left; `touched`: something was changed. Raises
+    ConfigError for a text that is too short."""
 
     def __init__(self, plan: Plan, redactor: Redactor) -> None:
         self.plan = plan
@@ -103,6 +107,7 @@ class Filter:
             self.matching = lambda text: self._changing(text) != text
             self._changing = partial(_redacted, redactor)
         self.deleted: set[str] = set()
+        self.touched = False
         # A name of one word may be any word, so it is not searched for in texts.
         names = sorted((name for name in plan.names if "-" in name), key=len, reverse=True)
         any_of = "|".join(map(re.escape, names)) or r"(?!)"
@@ -119,7 +124,10 @@ class Filter:
         """Returns the new content; None: the file is deleted. Without a path it is the reason of a change."""
         text = data.decode("utf-8", "surrogateescape")
         if not path or not self._is_deleted(path, text):
-            return self.changed(text).encode("utf-8", "surrogateescape")
+            kept = self.changed(text)
+            self.touched |= kept != text
+            return kept.encode("utf-8", "surrogateescape")
+        self.touched = True
         if _is_memory(path):
             self.deleted.add(PurePosixPath(path).stem)
         return None
@@ -267,7 +275,8 @@ class Purger:
             run.counts["rows"] = len(found)
         if matching:
             run.counts["files"] = sum(1 for _ in find_files(paths, matching, run.plan.at))
-        run.counts["backups"] = len(every(paths))
+        run.plan = replace(run.plan, found=run.plan.found or any(run.counts.values()))
+        run.counts["backups"] = len(every(paths)) if run.plan.found else 0
         return reach
 
     def _purge(self, run: Run) -> None:
@@ -276,7 +285,8 @@ class Purger:
         # What memories are called has to be known before the first one is deleted.
         kept = self._filter(run.plan)
         self._every_memory().look(kept)
-        run.plan = replace(run.plan, names=tuple({*run.plan.names, *kept.deleted}))
+        names = tuple({*run.plan.names, *kept.deleted})
+        run.plan = replace(run.plan, names=names, found=run.plan.found or kept.touched)
         run.plan.save(paths)
         run.step = "erasing"
         run.done, run.total = 0, len(reach.rows)
@@ -286,7 +296,12 @@ class Purger:
         self.context.pauses.reload()
         kept = self._filter(run.plan)
         if kept.searches:  # also in what was stored meanwhile
-            for _ in store.purge.replace_text(kept.found, kept.changed, self._progress(run)):
+            for count in store.purge.replace_text(kept.found, kept.changed, self._progress(run)):
+                if (
+                    count and not run.plan.found
+                ):  # in what is not counted, such as a session's title
+                    run.plan = replace(run.plan, found=True)
+                    run.plan.save(paths)
                 self._step()
         run.step = "files"
         self._purge_derived(kept, reach.sessions)
@@ -294,7 +309,9 @@ class Purger:
         while store.index.update(INDEXED):
             self._step()
         store.maintenance.scrub()
-        replace_backups(paths, self.new_backup)
+        if run.plan.found:  # else they may be all that is left of other things
+            run.counts["backups"] = len(every(paths))
+            replace_backups(paths, self.new_backup)
         remove_file(paths.erasing_file)
         log.action("erase.done", what=run.plan.wanted.what, **run.counts)
 

@@ -182,10 +182,10 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
     lines = hit.excerpt.split(BETWEEN)
     beyond = [line for line in lines if without_marks(line).strip(ELLIPSIS).casefold() not in title]
     found = details.observation(hit) or details.summary(hit)
-    source = f"from {hit.origin}" if hit.origin else ""
+    source = f"source: {hit.origin}" if hit.origin else ""
     if found is not None:
         web, origins = render.is_web_only(found.draft), render.list_origins(found.draft.origins)
-        source = render.FROM_WEB if web else f"from {origins}"
+        source = render.FROM_WEB if web else f"source: {origins}"
     value = details.json(hit)
     if store is not None:
         value["text"] = render.render_item(store, hit.kind, hit.id, render.FULL)
@@ -196,7 +196,7 @@ def _hit(details: HitDetails, hit: Hit, store: Store | None = None) -> Json:
         "excerpt": BETWEEN.join(beyond),
         "source": source,
         "files": FILES.get(fresh["state"]) if fresh else None,
-        "same": [render.item_name(hit.kind, other) for other in hit.folded],
+        "same": [render.item_name(hit.kind, other) for other in hit.duplicates],
         "because": describe_reasons(hit.reasons),
     }
 
@@ -285,6 +285,7 @@ def show(reader: Reader, *, what: str, level: str) -> Json:
         about += [f"at commit {draft.revision[:8]}"] if draft.revision else []
         text = f"{text}\nFiles: {fresh}" if str(fresh) else text
         value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
+        value["duplicates"] = store.observations.duplicates(number)
     elif level == render.FULL and kind == SESSION and session:
         value = asdict(session) | {
             "prompts": [asdict(each) for each in store.sessions.prompts(session.id)],
@@ -334,7 +335,7 @@ def why(reader: Reader, *, session: str | None) -> Json:
     return {
         "json": {
             "session": found.ref,
-            "told": [asdict(each) for each in observations],
+            "injected": [asdict(each) for each in observations],
             "memories": [asdict(each) for each in memories],
             "tokens": sum(each["tokens"] for each in rows),
         },

@@ -173,7 +173,7 @@ class Service(Loop):
             "memory_kb": health.memory_kb(),
             "provider": str(context.choice.author),
             "provider_why": context.choice.why,
-            "parked": asdict(parked) if (parked := context.breaker.outage) else None,
+            "outage": asdict(outage) if (outage := context.breaker.outage) else None,
             "spool": health.waiting(context.paths),
             "quarantine": queue.quarantined,
             "idle": self.is_idle(),

@@ -26,9 +26,10 @@ WITH RECURSIVE found (id) AS (
 )
 SELECT id FROM found;
 
+-- What was hidden: the observation itself, or the one that it was hidden with.
 -- name: one
 SELECT id AS observation_id, hidden_at AS at, title, project_id, session_id FROM observations
-WHERE id = :id AND hidden_with = id;
+WHERE id = (SELECT hidden_with FROM observations WHERE id = :id);
 
 -- name: page
 SELECT id AS observation_id, hidden_at AS at, title, project_id, session_id FROM observations

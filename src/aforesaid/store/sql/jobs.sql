@@ -157,7 +157,7 @@ SELECT
   (SELECT count(*) FROM sessions WHERE status = 'active') AS active_sessions,
   (SELECT count(*) FROM sessions) AS sessions,
   (SELECT count(*) FROM events) AS events,
-  (SELECT count(*) FROM events WHERE healed) AS healed,
+  (SELECT count(*) FROM events WHERE healed) AS from_transcripts,
   (SELECT count(*) FROM visible_observations) AS observations,
   (SELECT count(*) FROM summaries) AS summaries,
   (SELECT count(*) FROM projects) AS projects;

@@ -88,7 +88,7 @@ SELECT
 -- What a person has edited is no longer the model's word, and the rules need no checking.
 -- name: quality
 SELECT o.provider, o.model, count(DISTINCT o.id) AS observations, count(f.id) AS facts,
-       count(d.id) AS doubted
+       count(d.id) AS unverified
 FROM visible_observations AS o
 LEFT JOIN observation_facts AS f ON f.observation_id = o.id
 LEFT JOIN ungrounded_facts AS d ON d.id = f.id

@@ -70,8 +70,8 @@ WHERE id = :id;
 -- name: pin
 UPDATE observations SET pinned = :pinned WHERE id = :id;
 
--- name: confirm
-UPDATE observations SET confirmed = :confirmed WHERE id = :id;
+-- name: verify
+UPDATE observations SET confirmed = :verified WHERE id = :id;
 
 -- name: add_edit
 INSERT INTO edits (observation_id, before) VALUES (:id, :before);

@@ -197,7 +197,7 @@ END;
 INSERT INTO observations (session_id, project_id, job_id, ordinal, prompt_number, at, provider, model, type,
                           title, subtitle, narrative, subagent_type, pinned, edited, confirmed, revision)
 SELECT id, project_id, :job_id, :ordinal, :prompt_number, :at, :provider, :model, :type,
-       :title, :subtitle, :narrative, :subagent_type, :pinned, :edited, :confirmed, :revision
+       :title, :subtitle, :narrative, :subagent_type, :pinned, :edited, :verified, :revision
 FROM sessions WHERE id = :session_id
 RETURNING id;
 

@@ -47,11 +47,11 @@ SESSION = shape(
 )
 EVENT = shape(
     "id:int session_id:int at:int kind:str tool:str? title:str size:int prompt_number:int "
-    "healed:bool subagent:str?"
+    "from_transcript:bool subagent:str?"
 )
 OBSERVATION_ROW = shape(
     "id:int session_id:int project_id:int project:str prompt_number:int at:int type:str title:str? "
-    "subtitle:str? pinned:bool edited:bool doubted:bool repeats:int? follows:int?"
+    "subtitle:str? pinned:bool edited:bool unverified:bool repeats:int? follows:int?"
 )
 
 
@@ -143,8 +143,9 @@ def event_json(row: EventRow, prompts: Mapping[int, str]) -> Json:
     if row.tool:
         text = text.removeprefix(f"{row.tool}\n")
     title = one_line(text, TITLE_LENGTH) or row.tool or row.kind.replace("_", " ")
-    found = pick(row, "id session_id at kind tool size prompt_number healed")
-    return found | {"title": title, "subagent": row.subagent_type}
+    found = pick(row, "id session_id at kind tool size prompt_number")
+    origin = {"subagent": row.subagent_type, "from_transcript": row.healed}
+    return found | origin | {"title": title}
 
 
 def read_filters(

@@ -22,13 +22,13 @@ COPIED = (
     *("type", "title", "subtitle", "narrative", "concepts", "files_read", "files_modified"),
     *("doubts", "repeats", "follows", "revision", "subagent_type"),
 )
-OWN_FIELDS = "id session_id project_id prompt_number at provider model pinned edited confirmed"
+OWN_FIELDS = "id session_id project_id prompt_number at provider model pinned edited verified"
 PATH = "/api/observations/{id}"
 OBSERVATION = shape(
     "session_ref:str? narrative:str? concepts:[str] files_read:[str] files_modified:[str] provider:str "
-    "model:str? revision:str? confirmed:bool origins:[str] sources:[str] edits:int version:str "
-    "folded:[int] tokens:int",
-    **{n: v for n, v in OBSERVATION_ROW["properties"].items() if n != "doubted"},
+    "model:str? revision:str? verified:bool origins:[str] sources:[str] edits:int version:str "
+    "duplicates:[int] tokens:int",
+    **{n: v for n, v in OBSERVATION_ROW["properties"].items() if n != "unverified"},
     facts=many(shape("text:str doubt:str?")),
     content=shape(subtitle=TREE, narrative=TREE, facts=many(TREE)),
     doubts=many(shape("part:str reason:str")),
@@ -68,7 +68,6 @@ def read_observation(backend: Backend, *, id: int) -> Json:
     project = store.projects.get(found.project_id)
     folder = freshness.directory(session.project_dir if session else project.root, project.root)
     merged = store.observations.get_merge(id)
-    links = store.observations.links(id)
     doubts = {doubt.part: doubt.reason for doubt in draft.doubts}
     rows, of = store.events.by_ids(draft.evidence), "itself"
     # Observations written without a model name no events; then it is the tool calls of the turn.
@@ -100,7 +99,7 @@ def read_observation(backend: Backend, *, id: int) -> Json:
             common.pick(hit, "id title type at") | {"why": describe_reasons(hit.reasons)}
             for hit in related
         ],
-        "folded": [key for key, what in links if what == "same" and key != draft.repeats],
+        "duplicates": store.observations.duplicates(id),
         "merged": {"into": merged.into, "at": merged.at} if merged else None,
         "tokens": lookup.observation_hit(found).tokens,
     }
@@ -124,7 +123,7 @@ def read_observation(backend: Backend, *, id: int) -> Json:
 )
 def edit_observation(backend: Backend, *, id: int, version: str | None, **given: Any) -> Json:
     """Edit an observation. Fields that are left out stay; an empty text or list removes one. An edited
-    observation is no longer doubted or replaced."""
+    observation is no longer unverified or replaced."""
     before = observations.draft_fields(find_observation(backend.store, id).draft)
     fields = {
         name: list(value) if isinstance(value, tuple) else value or None
@@ -165,14 +164,14 @@ def pin_observation(backend: Backend, *, id: int, pinned: bool) -> Json:
 
 @endpoint(
     "POST",
-    f"{PATH}/confirm",
-    Parameter("confirmed", "Mark as verified, or undo that.", "flag", required=True),
-    response=shape("id:int confirmed:bool"),
+    f"{PATH}/verify",
+    Parameter("verified", "Mark as verified, or undo that.", "flag", required=True),
+    response=shape("id:int verified:bool"),
 )
-def confirm_observation(backend: Backend, *, id: int, confirmed: bool) -> Json:
+def verify_observation(backend: Backend, *, id: int, verified: bool) -> Json:
     """Mark an observation that only the web supports as verified, or undo that. A duplicate marks the
     observation it repeats, whose `id` is returned."""
-    return backend.order("confirm", id=id, confirmed=confirmed) | {"confirmed": confirmed}
+    return backend.order("verify", id=id, verified=verified) | {"verified": verified}
 
 
 @endpoint("DELETE", PATH, response=shape("id:int title:str? count:int undo:bool"))

@@ -23,8 +23,8 @@ from aforesaid.web.endpoint import endpoint, many, shape
 MOST_VALUES = 20  # of one facet
 HIT = shape(
     "kind:str id:int name:str title:str marked_title:str type:str? excerpt:str at:int project_id:int "
-    "project:str session_id:int session:str? tokens:int score:float pinned:bool doubted:bool "
-    "superseded:bool folded:[int] freshness:dict? origin:str?",
+    "project:str session_id:int session:str? tokens:int score:float pinned:bool unverified:bool "
+    "superseded:bool duplicates:[int] freshness:dict? origin:str?",
     reasons=many(shape("name:str points:float because:str")),
 )
 FACET = many(shape("count:int", value={"type": ["string", "integer"]}))
@@ -121,7 +121,7 @@ BRIEF_SETTINGS = (
     response=shape(
         "text:str tokens:int",
         parts=many(shape("kind:str id:int? name:str? title:str tokens:int reason:str")),
-        knobs=shape("tokens:int memories:bool work:bool settings:dict"),
+        options=shape("tokens:int memories:bool work:bool settings:dict"),
     ),
 )
 def preview_brief(
@@ -149,7 +149,7 @@ def preview_brief(
         "text": written.text,
         "tokens": total,
         "parts": [*parts, frame] if written.text else [],
-        "knobs": {
+        "options": {
             "tokens": budget,
             "memories": memories,
             "work": work,

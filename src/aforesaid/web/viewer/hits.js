@@ -39,7 +39,7 @@ function remembered(it, asked) {
     " ",
     it.pinned && h("span", { class: "chip accent" }, "pinned"),
     " ",
-    it.doubted && h("span", { class: "chip" }, "unverified"),
+    it.unverified && h("span", { class: "chip" }, "unverified"),
     " ",
     it.superseded && h("span", { class: "chip" }, "superseded"),
     " ",

@@ -49,10 +49,10 @@ function related(it) {
           ),
         )
       : nothing("No related observations."),
-    it.folded.length > 0 &&
+    it.duplicates.length > 0 &&
       h("p", { class: "small gap" },
         "Merged into this: ",
-        it.folded.map((id) => [h("a", { href: `/observations/${id}` }, `#${id}`), " "]),
+        it.duplicates.map((id) => [h("a", { href: `/observations/${id}` }, `#${id}`), " "]),
       ),
   ];
 }

@@ -31,7 +31,7 @@ export default async function brief({ signal }) {
   const draw = (found) => {
     shown = found.text;
     replace(text, found.text || "The brief is empty: it is turned off, or nothing is recorded yet.");
-    replace(total, `${number(found.tokens)} of ${number(found.knobs.tokens)} tokens`);
+    replace(total, `${number(found.tokens)} of ${number(found.options.tokens)} tokens`);
     replace(meter,
       found.parts
         .filter((each) => each.tokens > 0)
@@ -49,7 +49,7 @@ export default async function brief({ signal }) {
   const ask = newest(read);
   const look = async () => draw(await ask());
   const first = await get("/api/brief", { project }, signal);
-  state.tokens = first.knobs.tokens;
+  state.tokens = first.options.tokens;
   draw(first);
   const soon = later(() => look().catch(failed), 80);
   const output = h("output", { class: "number" }, number(state.tokens));
@@ -116,7 +116,7 @@ export default async function brief({ signal }) {
             box("work", "Current work"),
             h("p", { class: "quiet small gap" }, "A preview: nothing is injected or stored. Only the token limit can be saved."),
             h("div", { class: "row-of-buttons gap" }, keep),
-            others(first.knobs.settings),
+            others(first.options.settings),
           ),
           card("Parts", parts),
         ),
