@@ -60,7 +60,8 @@ def test_what_is_merged_is_told_and_found_through_the_other(store: Store, memory
     assert store.observations.get_merge(one.id) == Merge(one.id, other.id, LATER)
     assert "Zebra" not in told(memory)
     assert "Giraffe" in told(memory)
-    assert [hit.id for hit in search(store, "zebra") if hit.kind == "observation"] == []
+    assert [(hit.id, hit.duplicates) for hit in search(store, "zebra")] == [(other.id, (one.id,))]
+    assert store.observations.duplicates(other.id) == [one.id]
     assert store.observations.get(one.id) is not None
     assert (one.id, "same") in store.observations.links(other.id)
     assert_index_is_sound(store)
@@ -240,19 +241,56 @@ def test_forgotten_and_restored_it_can_still_be_taken_apart(store: Store, memory
     assert links(store, one) == [(None, None, False)]
 
 
-def test_the_opposite_merge_takes_the_place_of_the_first(store: Store, memory: Memory) -> None:
-    one, other = add(memory, "A"), add(memory, "B")
-    store.observations.merge(other.id, one.id, LATER)
-    assert store.observations.merge(one.id, other.id, LATER + 1) == Merge(
-        one.id, other.id, LATER + 1
-    )
-    assert links(store, one, other) == [(other.id, None, False), (None, None, False)]
-    assert store.observations.get_merge(other.id) is None, (
-        "it stands: there is nothing to take back"
-    )
-    assert store.observations.unmerge(other.id) is None
-    store.observations.unmerge(one.id)
-    assert links(store, one, other) == [(None, None, False)] * 2
+def test_the_opposite_merge_is_refused_until_the_first_is_undone(
+    store: Store, memory: Memory
+) -> None:
+    one, between, other = (add(memory, title) for title in "ABC")
+    store.observations.merge(other.id, between.id, LATER)
+    store.observations.merge(between.id, one.id, LATER)
+    refused = store.observations.merge(one.id, other.id, LATER + 1)
+    assert isinstance(refused, Unusable)
+    assert f"`aforesaid merge {other.id} --undo`" in refused.why
+    assert links(store, other, between) == [(between.id, None, False), (one.id, None, False)]
+    store.observations.unmerge(other.id)
+    merged = store.observations.merge(one.id, other.id, LATER + 1)
+    assert merged == Merge(one.id, other.id, LATER + 1)
+
+
+def test_the_words_of_what_is_merged_go_with_it(store: Store, memory: Memory) -> None:
+    """Through two merges; and they are gone where it is hidden, edited or taken out."""
+    one, between, other = (add(memory, f"{title} queue") for title in ("Zebra", "Lion", "Giraffe"))
+    store.observations.merge(one.id, between.id, LATER)
+    store.observations.merge(between.id, other.id, LATER)
+
+    def found() -> list[tuple[int, tuple[int, ...]]]:
+        return [(hit.id, hit.duplicates) for hit in search(store, "zebra")]
+
+    through = [(other.id, (one.id, between.id))]
+    assert found() == through
+    assert_index_is_sound(store)
+    store.observations.hide(one.id, LATER)
+    assert found() == []
+    store.observations.restore(one.id)
+    store.observations.merge(one.id, between.id, LATER)
+    assert found() == through
+    store.observations.edit(one.id, one.draft)
+    assert found() == [(one.id, ())]
+    assert_index_is_sound(store)
+
+
+def test_a_secret_in_what_is_merged_is_not_left_in_the_index(store: Store, memory: Memory) -> None:
+    one, other = add(memory, "Zebra queue"), add(memory, "Giraffe queue")
+    store.observations.merge(one.id, other.id, LATER)
+    for _ in store.purge.replace_text(
+        lambda text: "Zebra" in text,
+        lambda text: text.replace("Zebra", "[erased]"),
+        lambda *_: None,
+    ):
+        pass
+    assert search(store, "zebra") == []
+    assert_index_is_sound(store)
+    (hit,) = search(store, "giraffe")
+    assert "Zebra" not in hit.excerpt
 
 
 def test_a_pin_that_came_with_a_merge_is_taken_away_for_good(store: Store, memory: Memory) -> None:

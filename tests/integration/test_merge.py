@@ -34,7 +34,16 @@ def test_one_is_folded_into_the_other_and_taken_out_again(project: Path) -> None
     assert "Zebra" not in brief(project)
     assert "Giraffe" in brief(project)
     assert "Repeats #2" in aforesaid("show", "1", cwd=project).stdout
-    assert "#1" not in aforesaid("search", "zebra", cwd=project).stdout
+    shown = aforesaid("search", "zebra", cwd=project).stdout.splitlines()
+    assert shown[0].startswith("#2 Giraffe necks")
+    assert "   Duplicates: #1" in shown
+    hits = json.loads(aforesaid("search", "zebra", "--json", cwd=project).stdout)["hits"]
+    assert [(hit["name"], hit["duplicates"]) for hit in hits] == [("#2", [1])]
+    assert "Duplicates: #1" in aforesaid("show", "2", cwd=project).stdout
+    assert json.loads(aforesaid("show", "2", "--json", cwd=project).stdout)["duplicates"] == [1]
+    opposite = aforesaid("merge", "2", "1", cwd=project)
+    assert opposite.returncode == 2
+    assert "#1 is itself merged into #2. Undo that first" in opposite.stderr
     found = json.loads(aforesaid("merge", "1", "--undo", "--json", cwd=project).stdout)
     assert found == {"id": 1, "into": None, "was_in": 2}
     assert "Zebra" in brief(project)

@@ -45,7 +45,8 @@ WHOLE = {
     "worth_asking": {"o"},  # the newest, which were chosen by an index
     "trim_quarantine": {"quarantine"},  # asked once an hour, and what keeps it small
 }
-SMALL = {"mine", "above", "about", "later", "named", "found", "CONSTANT"}  # what was chosen before
+# What was chosen before.
+SMALL = {"mine", "above", "about", "later", "named", "found", "folded", "merged", "CONSTANT"}
 # How SQLite says of a virtual table that it is asked by words, or is a list that was handed over.
 ASKED = re.compile(r"VIRTUAL TABLE INDEX \d+:\S*M|json_each|wanted")
 

@@ -93,7 +93,7 @@ def render_item(store: Store, kind: str, source: int, level: str) -> str | None:
     """By its kind and number. None: there is no such item, or no longer."""
     lines: Iterator[str] | None = None
     if kind == OBSERVATION and (observation := store.observations.get(source)):
-        lines = _observation(observation, level)
+        lines = _observation(observation, level, store.observations.duplicates(source))
     elif kind == SUMMARY and (summary := store.summaries.get(source)):
         lines = _summary(summary, level)
     elif kind == SESSION and (session := store.sessions.get(source)):
@@ -129,7 +129,9 @@ def render_turns(store: Store, session: Session) -> str:
     return clean("\n".join(lines))
 
 
-def _observation(observation: Observation, level: str) -> Iterator[str]:
+def _observation(
+    observation: Observation, level: str, duplicates: Iterable[int] = ()
+) -> Iterator[str]:
     draft = observation.draft
     reasons = _reasons(draft.doubts)
     marks = [day_and_time(observation.at)]
@@ -155,6 +157,7 @@ def _observation(observation: Observation, level: str) -> Iterator[str]:
     for what, other in (("Repeats", draft.repeats), ("Continues", draft.follows)):
         if other is not None:
             yield f"{what} #{other}"
+    yield from _listed("Duplicates", (item_name(OBSERVATION, each) for each in duplicates))
 
 
 def _reasons(doubts: Iterable[Doubt]) -> dict[str, str]:

@@ -239,6 +239,7 @@ class Searcher:
             pinned=document.pinned,
             superseded=document.superseded,
             files=text.files,
+            duplicates=text.duplicates,
         )
 
     def _to_hits(
@@ -248,7 +249,8 @@ class Searcher:
         for each, same in best:
             if hit := self.hit(each.document, question.terms):
                 reasons = rank.reasons(each.points, each.document, question)
-                hits.append(replace(hit, score=each.score, reasons=reasons, duplicates=same))
+                found = replace(hit, score=each.score, reasons=reasons)
+                hits.append(replace(found, duplicates=(*hit.duplicates, *same)))
         return hits
 
     def warm(self) -> None:

@@ -159,6 +159,10 @@ class Observations(Part):
         rows = self._db.rows("lookups", "links", id=observation_id)
         return [(row["id"], row["what"]) for row in rows]
 
+    def duplicates(self, observation_id: int) -> list[int]:
+        """What is folded into it."""
+        return self._db.column(int, "lookups", "duplicates", id=observation_id)
+
     def sharing(self, observation: Observation) -> Iterator[tuple[str, str, list[int]]]:
         """Files and concepts that others of the project have in common with it; of many, the newest."""
         draft = observation.draft
@@ -254,8 +258,8 @@ class Observations(Part):
         return self._db.one(Merge, "merges", "one", id=observation_id)
 
     def merge(self, observation_id: int, into: int, at: int) -> Merge | Unusable:
-        """Folds one into another, or into what that is folded into. Its pin goes over to that one. A second
-        time changes nothing."""
+        """Folds one into another, or into what that is folded into; not into what was merged into it. Its pin
+        goes over to that one. A second time changes nothing."""
         with self._db.transaction() as db:
             one, other = (db.row("observations", "one", id=key) for key in (observation_id, into))
             if one is None or other is None:
@@ -268,7 +272,10 @@ class Observations(Part):
                 of_two = f"#{one['id']} and #{other['id']} are of two projects"
                 return Unusable(f"{of_two}. Only what one project remembers is merged.")
             root = db.number("merges", "root", id=into)
-            if root == observation_id:  # they change places
+            if root == observation_id and (known := db.one(Merge, "merges", "one", id=into)):
+                undo = f"Undo that first: `aforesaid merge {into} --undo`."
+                return Unusable(f"#{into} is itself merged into #{known.into}. {undo}")
+            if root == observation_id:  # it was folded by itself: they change places
                 _stand_alone(db, into)
                 root = into
             known = db.one(Merge, "merges", "one", id=observation_id)

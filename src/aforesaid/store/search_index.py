@@ -51,7 +51,7 @@ ORDER = (PROMPT, OBSERVATION)
 FOUND_IN = "{title body labels dates}"
 REST = 60.0  # seconds before a broken encoder is tried again
 AT_ONCE = 64  # notes that a transaction works off itself
-WORDS = "4"  # raise it when `terms.py` or the documents' texts change: all is indexed again
+WORDS = "5"  # raise it when `terms.py` or the documents' texts change: all is indexed again
 
 
 class DocumentText(NamedTuple):
@@ -64,6 +64,11 @@ class DocumentText(NamedTuple):
     names: tuple[str, ...]
     files: tuple[str, ...]
     facts: tuple[tuple[int, str], ...]
+
+    @property
+    def duplicates(self) -> tuple[int, ...]:
+        """Observations that are found through this one."""
+        return tuple(json.loads(self.row["duplicates"]))
 
     @property
     def plain(self) -> str:

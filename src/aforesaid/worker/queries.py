@@ -285,6 +285,7 @@ def show(reader: Reader, *, what: str, level: str) -> Json:
         about += [f"at commit {draft.revision[:8]}"] if draft.revision else []
         text = f"{text}\nFiles: {fresh}" if str(fresh) else text
         value = asdict(observation) | {"project": project, "freshness": asdict(fresh)}
+        value["duplicates"] = store.observations.duplicates(number)
     elif level == render.FULL and kind == SESSION and session:
         value = asdict(session) | {
             "prompts": [asdict(each) for each in store.sessions.prompts(session.id)],

@@ -11,10 +11,29 @@ DELETE FROM unindexed WHERE kind = :kind AND source = :source;
 DELETE FROM documents WHERE kind = :kind AND source = :source;
 
 -- A document of each kind, with the same columns. Its text is `lead`, then the facts, then `rest`; lists are JSON.
--- One that repeats another is found through that one.
+-- One that repeats another is found through that one: by the same words, or by its own if a person merged it. `duplicates`: them.
 -- name: observation
+WITH RECURSIVE merged (id) AS (
+  SELECT :id
+  UNION SELECT m.observation_id FROM merged JOIN visible_observations AS x ON x.repeats = merged.id
+  JOIN merges AS m ON m.observation_id = x.id
+), folded (id) AS (
+  SELECT :id UNION SELECT x.id FROM folded JOIN visible_observations AS x ON x.repeats = folded.id
+)
 SELECT o.id, o.session_id, o.project_id, s.agent, o.at, o.type, o.title, o.subtitle AS lead, o.pinned,
-  o.edited AS by_user, json_array(o.narrative) AS rest,
+  o.edited AS by_user,
+  (SELECT json_group_array(id) FROM (SELECT id FROM folded WHERE id <> :id ORDER BY id)) AS duplicates,
+  (
+    SELECT json_group_array(text) FROM (
+      SELECT o.narrative AS text
+      UNION ALL
+      SELECT coalesce(x.title || char(10), '') || coalesce(x.subtitle || char(10), '')
+        || coalesce((SELECT group_concat(text, char(10)) FROM observation_facts WHERE observation_id = x.id)
+          || char(10), '')
+        || coalesce(x.narrative, '')
+      FROM merged JOIN observations AS x ON x.id = merged.id WHERE x.id <> :id
+    )
+  ) AS rest,
   EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
   OR EXISTS (SELECT 1 FROM made_up_narratives AS d WHERE d.id = o.id) AS doubted,
   EXISTS (SELECT 1 FROM superseded_observations AS p WHERE p.id = o.id) AS superseded,
@@ -26,14 +45,15 @@ SELECT o.id, o.session_id, o.project_id, s.agent, o.at, o.type, o.title, o.subti
   (
     SELECT json_group_array(tag) FROM (
       SELECT concept AS tag FROM (
-        SELECT concept FROM observation_concepts WHERE observation_id = o.id ORDER BY concept
+        SELECT DISTINCT concept FROM observation_concepts
+        WHERE observation_id IN (SELECT id FROM merged) ORDER BY concept
       )
       UNION ALL SELECT o.subagent_type WHERE o.subagent_type <> ''
     )
   ) AS tags,
   (
     SELECT json_group_array(path) FROM (
-      SELECT DISTINCT path FROM observation_files WHERE observation_id = o.id ORDER BY path
+      SELECT DISTINCT path FROM observation_files WHERE observation_id IN (SELECT id FROM merged) ORDER BY path
     )
   ) AS files
 FROM visible_observations AS o JOIN sessions AS s ON s.id = o.session_id
@@ -41,7 +61,7 @@ WHERE o.id = :id AND o.repeats IS NULL;
 
 -- name: summary
 SELECT u.id, u.session_id, u.project_id, s.agent, u.at, NULL AS type, u.request AS title, NULL AS lead,
-  0 AS pinned, 0 AS by_user, 0 AS superseded, '[]' AS facts, '[]' AS tags,
+  0 AS pinned, 0 AS by_user, 0 AS superseded, '[]' AS facts, '[]' AS duplicates, '[]' AS tags,
   json_array(u.investigated, u.learned, u.completed, u.next_steps, u.notes) AS rest,
   EXISTS (SELECT 1 FROM summary_doubts AS d WHERE d.summary_id = u.id) AS doubted,
   (
@@ -53,14 +73,14 @@ FROM summaries AS u JOIN sessions AS s ON s.id = u.session_id WHERE u.id = :id;
 
 -- name: prompt
 SELECT p.id, p.session_id, s.project_id, s.agent, p.at, NULL AS type, '' AS title, p.text AS lead,
-  0 AS pinned, 0 AS by_user, 0 AS superseded, 0 AS doubted, '[]' AS facts, '[]' AS tags, '[]' AS rest,
+  0 AS pinned, 0 AS by_user, 0 AS superseded, 0 AS doubted, '[]' AS facts, '[]' AS duplicates, '[]' AS tags, '[]' AS rest,
   '[]' AS files
 FROM prompts AS p JOIN sessions AS s ON s.id = p.session_id WHERE p.id = :id AND p.text <> :erased;
 
 -- The last requests and titles say what a long session is about as well as all would.
 -- name: session
 SELECT id, id AS session_id, project_id, agent, started_at AS at, NULL AS type, title, subtitle AS lead,
-  0 AS pinned, 0 AS by_user, 0 AS superseded, 0 AS doubted, '[]' AS facts, '[]' AS tags, '[]' AS files,
+  0 AS pinned, 0 AS by_user, 0 AS superseded, 0 AS doubted, '[]' AS facts, '[]' AS duplicates, '[]' AS tags, '[]' AS files,
   (
     SELECT json_group_array(said) FROM (
       SELECT request AS said FROM (

@@ -31,6 +31,12 @@ SELECT repeats, 'same' FROM visible_observations WHERE id = :id AND repeats IS N
 UNION ALL
 SELECT id, 'same' FROM visible_observations WHERE repeats = :id;
 
+-- name: duplicates
+WITH RECURSIVE folded (id) AS (
+  SELECT :id UNION SELECT o.id FROM folded JOIN visible_observations AS o ON o.repeats = folded.id
+)
+SELECT id FROM folded WHERE id <> :id ORDER BY id;
+
 -- Others that have a file or a concept in common with one, the newest first. CROSS JOIN: the name is the narrowest
 -- way in, and the planner does not know that.
 -- name: sharing_file

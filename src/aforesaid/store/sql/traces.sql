@@ -43,6 +43,10 @@ INSERT OR IGNORE INTO unindexed SELECT 'observation', observation_id FROM observ
 UNION SELECT 'observation', observation_id FROM observation_concepts WHERE found(concept)
 UNION SELECT 'observation', observation_id FROM observation_files WHERE found(path);
 
+-- Found by the words of what was merged into them.
+-- name: index_merges
+INSERT OR IGNORE INTO unindexed SELECT 'observation', into_id FROM merges;
+
 -- name: index_summary_files
 INSERT OR IGNORE INTO unindexed SELECT 'summary', summary_id FROM summary_files WHERE found(path);
 

@@ -68,7 +68,6 @@ def read_observation(backend: Backend, *, id: int) -> Json:
     project = store.projects.get(found.project_id)
     folder = freshness.directory(session.project_dir if session else project.root, project.root)
     merged = store.observations.get_merge(id)
-    links = store.observations.links(id)
     doubts = {doubt.part: doubt.reason for doubt in draft.doubts}
     rows, of = store.events.by_ids(draft.evidence), "itself"
     # Observations written without a model name no events; then it is the tool calls of the turn.
@@ -100,7 +99,7 @@ def read_observation(backend: Backend, *, id: int) -> Json:
             common.pick(hit, "id title type at") | {"why": describe_reasons(hit.reasons)}
             for hit in related
         ],
-        "duplicates": [key for key, what in links if what == "same" and key != draft.repeats],
+        "duplicates": store.observations.duplicates(id),
         "merged": {"into": merged.into, "at": merged.at} if merged else None,
         "tokens": lookup.observation_hit(found).tokens,
     }
