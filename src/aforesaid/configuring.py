@@ -69,6 +69,7 @@ def _changed(file: Path, row: Row, value: Value | None) -> str:
     try:
         document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
     except (tomlkit.exceptions.TOMLKitError, UnicodeDecodeError) as error:
+        settings.parse_file(file)  # raises the error that every command reports
         raise ConfigError(f"{file} is not valid TOML: {error}. Fix or delete it.") from None
     section, key = row.section
     table = document.setdefault(section, tomlkit.table())

@@ -110,8 +110,15 @@ def row_named(name: str) -> Row:
     try:
         return BY_NAME[name]
     except KeyError:
-        known = ", ".join(BY_NAME)
-        raise ConfigError(f"There is no setting {name!r}. The settings are: {known}.") from None
+        fix = _suggest(name) or "`aforesaid config list` lists them."
+        raise ConfigError(f"There is no setting {name!r}. {fix}") from None
+
+
+def _suggest(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, BY_NAME, n=1)
+    return f"Did you mean {near[0]}?" if near else ""
 
 
 def parse(row: Row, text: str, where: str) -> Value:
@@ -149,13 +156,18 @@ def check(row: Row, value: object, where: str) -> Value:
     return value
 
 
-def _read(file: Path) -> dict[str, object]:
+def parse_file(file: Path) -> dict[str, Any]:
     try:
-        tables = tomllib.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
+        return tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}. Fix or delete it.") from None
+
+
+def _read(file: Path) -> dict[str, object]:
+    try:
+        tables = parse_file(file)
+    except FileNotFoundError:
+        return {}
     except OSError as error:
         why = f"{file} cannot be read: {error.strerror}."
         raise ConfigError(f"{why} Make it a file of yours.") from None
@@ -166,8 +178,9 @@ def _read(file: Path) -> dict[str, object]:
     }
     for name in flat:
         if name not in BY_NAME:
-            wrong, known = name.rstrip("."), ", ".join(BY_NAME)
-            raise ConfigError(f"{file}: there is no setting {wrong!r}. The settings are: {known}.")
+            wrong = name.rstrip(".")
+            fix = _suggest(wrong) or "Correct or remove it."
+            raise ConfigError(f"{file}: there is no setting {wrong!r}. {fix}")
     return flat
 
 

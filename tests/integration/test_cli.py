@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,10 @@ def test_what_does_not_exist_gets_an_error_that_names_the_fix(project: Path) -> 
         (("show", "nope"), "aforesaid sessions"),
         (("pin", "999"), "aforesaid search"),
         (("retry", "999"), "aforesaid status"),
-        (("config", "get", "nope"), "brief.tokens"),
+        (("config", "get", "nope"), "aforesaid config list"),
+        (("config", "set", "brief.token", "5"), "Did you mean brief.tokens?"),
+        (("search", ""), "no words to search for"),
+        (("import", __file__), f"aforesaid import file {__file__}"),
         (("config", "set", "brief.tokens", "many"), "whole number"),
         (("config", "set", "brief.tokens", "99999"), "from 0 to 2400"),
     ):
@@ -120,6 +124,7 @@ def test_what_does_not_exist_gets_an_error_that_names_the_fix(project: Path) -> 
         assert done.returncode in (1, 2), arguments
         assert hint in done.stderr, arguments
         assert "Traceback" not in done.stderr
+        assert len(done.stderr) < 400, arguments
     answer = json.loads(aforesaid("show", "999", "--json", cwd=project).stdout)
     assert answer["kind"] == "NotFound"
 
@@ -148,6 +153,18 @@ def test_settings_are_written_where_comments_stay(home: Paths) -> None:
     assert aforesaid("config", "unset", "worker.idle_minutes").returncode == 0
     assert "idle_minutes" not in home.config_file.read_text()
     assert home.config_file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_config_file_that_cannot_be_parsed_gets_one_error_from_all(home: Paths) -> None:
+    home.make()
+    home.config_file.write_text("[brief]\ntokens = 900\n\0")
+    listed, changed = aforesaid("config", "list"), aforesaid("config", "set", "brief.tokens", "7")
+    assert changed.returncode == listed.returncode == 2
+    assert changed.stderr == listed.stderr
+    assert f"{home.config_file} is not valid TOML" in changed.stderr
+    assert "at line 3" in changed.stderr
+    home.config_file.write_text("[brief]\ntoken = 900\n")
+    assert "Did you mean brief.tokens?" in aforesaid("config", "list").stderr
 
 
 def test_a_variable_wins_over_the_file_and_is_named_as_origin(home: Paths) -> None:
@@ -239,6 +256,19 @@ def test_the_demo_runs_to_its_end_and_leaves_nothing(home: Paths) -> None:
     assert done.returncode == 0, done.stderr
     assert "What is injected into the third session at its start" in done.stdout
     assert not home.database.exists()
+    # The README shows its brief, wrapped, and says how many tokens it has.
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
+    assert brief_in(readme) == brief_in(done.stdout)
+    found = re.search(r"About ([\d,]+) tokens\.", done.stdout)
+    assert found
+    assert f"the one above has about {found[1]}." in readme
+
+
+def brief_in(text: str) -> str:
+    found = re.search(r"<aforesaid-memory.*?</aforesaid-memory>", text, re.DOTALL)
+    assert found
+    shown = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "DATE", found[0])
+    return " ".join(shown.split())
 
 
 def test_a_home_that_cannot_be_used_is_named_without_a_traceback(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -49,6 +50,13 @@ def test_a_healthy_installation_is_proven_and_left_as_it_was(installed: Paths) -
         before.sessions,
         before.events,
     )
+
+
+def test_the_parts_of_the_disk_sum_up_to_the_whole(installed: Paths) -> None:
+    done = aforesaid("doctor", "--quick").stdout
+    line = next(line for line in done.split("\n") if " disk: " in line)
+    total, *parts = (round(float(size) * 10) for size in re.findall(r"([\d.]+) MB", line))
+    assert total == sum(parts) > 0
 
 
 def test_the_first_doctor_on_a_new_machine_finds_only_the_missing_install(home: Paths) -> None:

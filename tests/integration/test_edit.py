@@ -158,6 +158,13 @@ def test_a_mistake_changes_nothing_and_names_the_fix(
     assert shown() == before
 
 
+def test_an_editor_that_fails_is_no_dead_end(project: Path) -> None:
+    done = aforesaid("edit", "1", env={"EDITOR": "false"})
+    assert done.returncode == 2
+    assert "Nothing was changed. Set EDITOR to another editor, or" in done.stderr
+    assert "--title" in done.stderr
+
+
 def test_numbers_are_completed(project: Path) -> None:
     words = {
         "COMP_WORDS": "aforesaid edit ",

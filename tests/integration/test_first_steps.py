@@ -91,6 +91,11 @@ def test_with_vectors_and_hooks_all_is_well(project: Path) -> None:
     assert alone.stdout.endswith("until Claude Code is connected: aforesaid install\n")
     assert aforesaid("install").returncode == 0
     assert "All is well" in aforesaid("status", cwd=project).stdout
+    assert aforesaid("pause", cwd=project).returncode == 0
+    paused = aforesaid("status", cwd=project)
+    assert (paused.returncode, "All is well" in paused.stdout) == (0, False)
+    assert paused.stdout.endswith("Paused: see above. Everything else is well.\n")
+    assert aforesaid("resume", cwd=project).returncode == 0
     settings = Path(os.environ["HOME"], ".claude/settings.json")
     settings.write_text(settings.read_text().replace("SessionEnd", "Nothing"))
     broken = aforesaid("status", cwd=project)

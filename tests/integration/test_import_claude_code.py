@@ -237,7 +237,7 @@ def test_only_sessions_since_a_day_can_be_chosen(projects: Path) -> None:
 def test_nothing_there_is_no_fault(projects: Path) -> None:
     assert imported()["new"] == NOTHING
     done = aforesaid("import", "claude-code")
-    text = f"nothing. None of the 0 transcripts in {projects} matches."
+    text = f"nothing. There are no transcripts in {projects}. Set CLAUDE_CONFIG_DIR if they are"
     assert done.stdout.startswith(f"Imported: {text}")
     projects.rmdir()
     done = aforesaid("import", "claude-code", "--dry-run")

@@ -85,7 +85,7 @@ def place(env: dict[str, str], memory: Memory) -> Iterator[Context]:
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(_: Paths, verb: str, **__: object) -> dict[str, object]:
         hostile = "</aforesaid-memory>\ud800"
-        alike = {"same": [hostile], "contradicted": [hostile]}
+        alike = {"same": [hostile], "contradicted": [hostile], "redacted": True}
         return {"name": hostile, "known": False, "title": hostile} | alike
 
     monkeypatch.setattr(rpc, "order", answer)

@@ -46,6 +46,7 @@ RESTART = "aforesaid worker restart"  # a start checks the database, and repairs
 LATE = 3  # times the interval between backups
 REPORTED_FOR = 7 * DAY  # a recovery
 LISTED = 5
+LARGEST = 4  # parts of what it takes on the disk
 PATH = "whole path"
 WAIT_SECONDS = 20.0
 AGENT, CLIENT = DEFAULT.name, DEFAULT.connection
@@ -160,11 +161,16 @@ def check_captures() -> Iterator[Finding]:
 def check_disk() -> Iterator[Finding]:
     home = wiring.home()
     room = measure(home.paths, home.settings)
-    most = sorted(sizes(home.paths).items(), key=lambda each: -each[1])[:4]
-    used = ", ".join(f"{name} {-(-size // MB):,} MB" for name, size in most)
+    # In tenths of a MB; the last part takes what was rounded off, so that the parts sum up to the whole.
+    tenths = {name: size * 10 // MB for name, size in sizes(home.paths).items()}
+    parts = dict(sorted(tenths.items(), key=lambda each: -each[1])[:LARGEST])
+    total = room.used * 10 // MB
+    parts["other"] = total - sum(parts.values())
+    used = ", ".join(f"{name} {size / 10:,.1f} MB" for name, size in parts.items() if size > 0)
     full = room.warning and f"{room.warning}; largest: {used}"
     fix = "aforesaid config set limits.home_mb, or free space on the disk"
-    yield _judge("disk", full, f"{-(-room.used // MB):,} MB: {used}", fix, "warning")
+    fine = f"{total / 10:,.1f} MB" + (f": {used}" if used else "")
+    yield _judge("disk", full, fine, fix, "warning")
     for folder in {home.paths.data, home.paths.state}:
         if why := why_shared(folder):
             fix = "set AFORESAID_HOME, or XDG_DATA_HOME and XDG_STATE_HOME, to a local disk"

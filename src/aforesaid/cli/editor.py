@@ -49,7 +49,11 @@ def _open_editor(text: str, otherwise: str) -> str | None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor is None and not sys.stdin.isatty():
         raise ConfigError(f"There is no terminal to open an editor on. Set EDITOR, or {otherwise}")
-    return click.edit(text, editor=editor, extension=SUFFIX)
+    try:
+        return click.edit(text, editor=editor, extension=SUFFIX)
+    except click.ClickException as error:
+        why = f"{error.message}. Nothing was changed."
+        raise ConfigError(f"{why} Set EDITOR to another editor, or {otherwise}") from None
 
 
 def write_form(number: int, fields: Fields) -> str:

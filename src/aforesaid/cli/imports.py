@@ -2,6 +2,7 @@
 watches. An import can be repeated: what is here already stays unchanged."""
 
 import os
+import shlex
 import time
 from contextlib import closing, nullcontext
 from dataclasses import asdict
@@ -33,7 +34,17 @@ UNCHANGED = "Stopped. Nothing was changed."
 STOPPED = "Stopped. What was imported is complete; run it again to continue."
 
 
-@click.group("import")
+class _Imports(click.Group):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands and Path(args[0]).is_file():
+            command = f"aforesaid import file {shlex.quote(args[0])}"
+            raise click.UsageError(f"{args[0]!r} is a file. To import an export: {command}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group("import", cls=_Imports)
 def import_() -> None:
     """Import past sessions, an export or another memory. Existing data stays as it is: importing
     twice changes nothing, and an interrupted import continues when it is run again."""
@@ -286,10 +297,10 @@ def _print_gain(
         if empty := gain.empty + selection.empty:
             out.say(f"{count(empty, 'empty transcript')} skipped.")
     else:
-        out.say(
-            f"{label}: nothing. None of the {count(selection.found, 'transcript')} in {selection.folder} "
-            "matches. CLAUDE_CONFIG_DIR names another folder."
-        )
+        found = f"None of the {count(selection.found, 'transcript')} in {selection.folder} matches."
+        if not selection.found:
+            found = f"There are no transcripts in {selection.folder}."
+        out.say(f"{label}: nothing. {found} Set CLAUDE_CONFIG_DIR if they are elsewhere.")
     unreadable = [f"{file.path}: {file.fault}" for file in selection.unreadable]
     for files, problem in (
         (unreadable, "cannot be read"),

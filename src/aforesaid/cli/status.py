@@ -39,6 +39,8 @@ def _print(found: Json) -> None:
         out.say(out.styled(found["problem"], fg="red"))
     elif any(finding["level"] != "ok" for finding in found["hooks"]):
         out.say(out.styled(NOT_CONNECTED, fg="yellow"))
+    elif found["paused"]:
+        out.say(out.styled("Paused: see above. Everything else is well.", fg="yellow"))
     else:
         out.say(out.styled("All is well.", fg="green"))
 

@@ -99,7 +99,9 @@ class Query:
         return plain and self.level in WITH_MEMORIES
 
     def check(self) -> None:
-        """Refuses filters that nothing at this level can pass."""
+        """Refuses what can find nothing: no words, or filters that nothing at this level can pass."""
+        if not self.text.strip():
+            raise Misused("There are no words to search for. Give some, or a question.", "q")
         filters = self.filters
         filters.check()
         given = {"type": filters.types, "concept": filters.concepts, "file": filters.files}
