@@ -16,8 +16,7 @@ LEFT_OUT = ("injections", "quarantine", "transcript_marks", "merges", "edits")
 DERIVED = ("documents", "document_vectors", "event_texts", "unindexed", "index_state")
 DERIVED_WORDS = ("document_words", "fact_words", "event_words")
 LEASE = ("holder", "lease_until")
-# Worked out again from the events: words for the index, and whose words something stems from.
-WORKED_OUT = ("words", "origins", "sources")
+WORKED_OUT = ("words",)  # for the index
 Dump = dict[str, list[str]]
 
 
@@ -75,6 +74,7 @@ def _names(connection: sqlite3.Connection) -> dict[str, dict[int, str]]:
     by_table |= {"observations": observations, "summaries": summaries}
     columns = {f"{table.removesuffix('s')}_id": found for table, found in by_table.items()}
     links = {"repeats": observations, "follows": observations, "summary_id": summaries}
+    links["hidden_with"] = observations
     return by_table | columns | links
 
 
