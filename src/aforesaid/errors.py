@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import unquote
@@ -127,15 +128,12 @@ def raise_reported(answer: Mapping[str, Any]) -> None:
 
 
 def install_command(extra: str) -> str:
-    """That installs an optional dependency, for the way in which aforesaid was installed.
-
-    pipx and uv create environments without pip.
-    """
+    """That installs an optional dependency, for the way in which aforesaid was installed."""
     package = _installed_from(extra)
     prefix, python = Path(sys.prefix), shlex.quote(sys.executable)
-    if (prefix / "pipx_metadata.json").exists():  # first: pipx may use uv
+    if (prefix / "pipx_metadata.json").exists():
         return f"pipx runpip {shlex.quote(prefix.name)} install {package}"
-    if (prefix / "uv-receipt.toml").exists() or _is_created_by_uv(prefix):
+    if find_spec("pip") is None:  # as uv makes environments
         return f"uv pip install --python {python} {package}"
     return f"{python} -m pip install {package}"
 
@@ -154,12 +152,3 @@ def _installed_from(extra: str) -> str:
     if vcs := found.get("vcs_info"):
         url = f"{vcs['vcs']}+{url}"
     return shlex.quote(f"{name} @ {url}" if url else name)
-
-
-def _is_created_by_uv(prefix: Path) -> bool:
-    try:
-        lines = (prefix / "pyvenv.cfg").read_text("utf-8").splitlines()
-    except (OSError, ValueError):
-        return False
-    has_pip = any(prefix.glob("lib/python3*/site-packages/pip"))
-    return not has_pip and any(line.startswith("uv =") for line in lines)
