@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 
@@ -39,6 +39,14 @@ class InstallError(AforesaidError):
     """The agent's settings were not changed. Fix the file, then run `aforesaid install` again."""
 
 
+class SettingsError(InstallError):
+    """The file was left alone: `reason` says why, `fix` what to do."""
+
+    def __init__(self, reason: str, fix: str = "Mend it") -> None:
+        super().__init__(reason)
+        self.reason, self.fix = reason, fix
+
+
 class StoreError(AforesaidError):
     """The database cannot be used. Run `aforesaid doctor`."""
 
@@ -65,6 +73,10 @@ class WorkerDown(WorkerError):
 
 class WorkerHung(WorkerError):
     """The worker does not answer. Restart it with `aforesaid worker restart`."""
+
+
+class NotServed(AforesaidError):
+    """The viewer could not be started. `aforesaid worker logs` says why."""
 
 
 class TransferError(AforesaidError):
@@ -95,16 +107,24 @@ class NotFound(AforesaidError):
     """There is nothing with that id. List sessions with `aforesaid sessions`."""
 
 
-# An error that one process reports to another, as JSON.
+# An error that one process reports to another, as JSON: with its attributes, such as `field`.
+
+ERRORS = {
+    name: each
+    for name, each in globals().items()
+    if isinstance(each, type) and issubclass(each, AforesaidError)
+}
 
 
-def describe_error(error: AforesaidError) -> dict[str, str]:
-    return {"raised": type(error).__name__, "message": str(error)}
+def describe_error(error: AforesaidError) -> dict[str, Any]:
+    return {"raised": type(error).__name__, "message": str(error), "attributes": vars(error)}
 
 
-def raise_reported(answer: Mapping[str, object]) -> None:
+def raise_reported(answer: Mapping[str, Any]) -> None:
     if "raised" in answer:
-        raise globals().get(str(answer["raised"]), AforesaidError)(answer["message"])
+        error = ERRORS.get(answer["raised"], AforesaidError)(answer["message"])
+        vars(error).update(answer.get("attributes", {}))
+        raise error
 
 
 def install_command(extra: str) -> str:
@@ -122,10 +142,7 @@ def _installed_from(extra: str) -> str:
     """Arguments of pip for the same source, which is often a checkout, with the extra."""
     from importlib import metadata
 
-    try:
-        found = json.loads(metadata.distribution("aforesaid").read_text("direct_url.json") or "{}")
-    except (metadata.PackageNotFoundError, ValueError):
-        found = {}
+    found = json.loads(metadata.distribution("aforesaid").read_text("direct_url.json") or "{}")
     url, name = found.get("url", ""), f"aforesaid[{extra}]"
     if found.get("dir_info", {}).get("editable"):
         return f"-e {shlex.quote(unquote(url.removeprefix('file://')) + f'[{extra}]')}"

@@ -23,6 +23,7 @@ from tests.support.arrivals import START, Told, repository
 from tests.support.blank import laid
 from tests.support.canonical import dump
 from tests.support.examples import examples
+from tests.support.finding import search
 from tests.support.generated_stores import DEEDS, Deed, Doer
 from tests.support.memory import Memory
 
@@ -167,6 +168,7 @@ def test_what_is_hidden_stays_hidden_with_what_is_folded_into_it(stores: Stores)
     memory = Memory.of(source, "shop")
     for title in ("Zebra", "Giraffe", "Lion"):
         memory.turn("p", ObservationDraft("change", title))
+    source.observations.edit(1, ObservationDraft("change", "Zebra"))
     source.observations.merge(1, 2, START)
     source.observations.hide(2, START)
     assert source.transfer.count_hidden(None) == 2
@@ -178,6 +180,9 @@ def test_what_is_hidden_stays_hidden_with_what_is_folded_into_it(stores: Stores)
     assert target.index.find_document("observation", 2) is None
     assert target.observations.restore(2)
     assert target.observations.duplicates(2) == [1]
+    merged = target.observations.get_merge(1)
+    assert merged == source.observations.get_merge(1)
+    assert [hit.id for hit in search(target, "zebra") if hit.kind == "observation"] == [2]
     source.observations.restore(2)
     target.observations.hide(3, START)
     assert taken(target, exported(source, file)) == NOTHING

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-# Of this machine alone; what is merged or edited is told as it is now, and how to take that back is not.
-LEFT_OUT = ("injections", "quarantine", "transcript_marks", "merges", "edits")
+# Of this machine alone; what is edited is told as it is now, and how to take that back is not.
+LEFT_OUT = ("injections", "quarantine", "transcript_marks", "edits")
 # The search index: `aforesaid rebuild` makes it again.
 DERIVED = ("documents", "document_vectors", "event_texts", "unindexed", "index_state")
 DERIVED_WORDS = ("document_words", "fact_words", "event_words")
@@ -74,7 +74,7 @@ def _names(connection: sqlite3.Connection) -> dict[str, dict[int, str]]:
     by_table |= {"observations": observations, "summaries": summaries}
     columns = {f"{table.removesuffix('s')}_id": found for table, found in by_table.items()}
     links = {"repeats": observations, "follows": observations, "summary_id": summaries}
-    links["hidden_with"] = observations
+    links |= dict.fromkeys(("hidden_with", "into_id"), observations)
     return by_table | columns | links
 
 

@@ -120,7 +120,8 @@ class ObservationRecord:
     """`evidence`: keys of events of the same session. `repeats` and `follows`: other observations.
     `revision` and `blobs`: the commit and the files at that time. `verified`: the user says that it
     holds. `origins`: whose words it stems from; `sources`: which places in the network. `hidden_with`: the
-    observation that it was hidden with, itself if by its own."""
+    observation that it was hidden with, itself if by its own. `merged_at`: when a person merged it into
+    what it repeats."""
 
     session: str
     observation: str
@@ -152,6 +153,7 @@ class ObservationRecord:
     sources: tuple[str, ...] = ()
     hidden_at: int | None = None
     hidden_with: str | None = None
+    merged_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

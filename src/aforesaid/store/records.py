@@ -99,8 +99,9 @@ class Transfer(Part):
     def end(self) -> None:
         """Now that everything is here: a link may point to a session that came later."""
         with self._db.transaction() as db:
-            for step in ("link_hidden", "link_repeats", "link_follows", "forget_moved"):
-                db.run("transfer", step)
+            for step in ("hidden", "repeats", "merges", "follows"):
+                db.run("transfer", f"link_{step}")
+            db.run("transfer", "forget_moved")
 
 
 def _export(db: Connection, only: int | None) -> Iterator[Record]:
@@ -300,7 +301,8 @@ class _Import:
         stored = replace(record, prompt_number=number, type=kind)
         links = {"name": record.observation, "repeats": record.repeats, "follows": record.follows}
         if same := self._observations[fingerprint(stored)]:
-            self._db.run("transfer", "note_moved", **links, id=same.pop(0), hidden_with=None)
+            kept = {"id": same.pop(0), "hidden_with": None, "merged_at": None}
+            self._db.run("transfer", "note_moved", **links, **kept)
             return False
         settled = self._older_jobs.get(values["job_id"]) == DONE
         if settled and not (record.pinned or record.edited):
@@ -312,7 +314,7 @@ class _Import:
         add_lists(self._db, "observations", key, observation_lists(record, blobs))
         evidence = {"observation_id": key, "keys": [*record.evidence]}
         self._db.run("transfer", "add_evidence", **values, **evidence)
-        self._db.run("transfer", "note_moved", **links, id=key, hidden_with=record.hidden_with)
+        self._db.run("transfer", "note_moved", **(values | links | {"id": key}))
         if record.hidden_at is not None:
             self._db.run("hidden", "hide", ids=[key], at=record.hidden_at, id=key)
         return True

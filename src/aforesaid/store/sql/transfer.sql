@@ -77,6 +77,7 @@ SELECT
     )
     FROM observations AS t JOIN sessions AS s ON s.id = t.session_id WHERE t.id = o.hidden_with
   ) AS hidden_with,
+  (SELECT at FROM merges WHERE observation_id = o.id) AS merged_at,
   o.*, p.facts, p.concepts, p.files_read, p.files_modified, p.blobs, p.doubts
 FROM observations AS o JOIN observation_parts AS p ON p.id = o.id
 WHERE o.session_id = :session_id ORDER BY o.id;
@@ -95,15 +96,15 @@ SELECT * FROM requests WHERE session_id IS NULL AND project_id IS :project_id OR
 -- and the next run tells it again.
 -- name: make_moved
 CREATE TEMP TABLE IF NOT EXISTS moved (
-  name TEXT PRIMARY KEY, id INTEGER NOT NULL, repeats TEXT, follows TEXT, hidden_with TEXT
+  name TEXT PRIMARY KEY, id INTEGER NOT NULL, repeats TEXT, follows TEXT, hidden_with TEXT, merged_at INTEGER
 ) WITHOUT ROWID;
 
 -- name: forget_moved
 DELETE FROM temp.moved;
 
 -- name: note_moved
-INSERT INTO temp.moved (name, id, repeats, follows, hidden_with)
-VALUES (:name, :id, :repeats, :follows, :hidden_with)
+INSERT INTO temp.moved (name, id, repeats, follows, hidden_with, merged_at)
+VALUES (:name, :id, :repeats, :follows, :hidden_with, :merged_at)
 ON CONFLICT (name) DO UPDATE SET id = excluded.id;
 
 -- What was hidden together is restored together.
@@ -124,7 +125,14 @@ UPDATE observations SET repeats = (
     AND (target.hidden_at IS NULL OR observations.hidden_at IS NOT NULL)
     AND coalesce(target.repeats, target.id) <> observations.id
 )
-WHERE id IN (SELECT id FROM temp.moved WHERE repeats IS NOT NULL) AND repeats IS NULL AND NOT edited;
+WHERE id IN (SELECT id FROM temp.moved WHERE repeats IS NOT NULL AND (NOT edited OR merged_at IS NOT NULL))
+  AND repeats IS NULL;
+
+-- name: link_merges
+INSERT INTO merges (observation_id, into_id, at)
+SELECT o.id, o.repeats, m.merged_at FROM temp.moved AS m JOIN observations AS o ON o.id = m.id
+WHERE m.merged_at IS NOT NULL AND o.repeats IS NOT NULL
+ON CONFLICT DO NOTHING;
 
 -- name: link_follows
 UPDATE observations SET follows = (
