@@ -150,7 +150,7 @@ def test_a_prompt_is_told_what_it_needs_once(memory: aforesaid.Memory) -> None:
     assert "tabs for indentation" in told
     assert "Invoices" not in told
     assert memory.load_memories(said(CREATE, "Done.", AGAIN)) == ""
-    memory.forget_told()
+    memory.forget_injected()
     assert memory.load_memories(said(CREATE, "Done.", AGAIN)) != ""
 
 
@@ -193,7 +193,7 @@ def test_a_session_is_told_only_so_much(shop: Path, monkeypatch: pytest.MonkeyPa
     assert len(first.encode()) < 5_500
     assert first.count("\n## ") == 2
     assert memory.load_memories(said("go", "ok", "go on")) == ""
-    memory.forget_told()
+    memory.forget_injected()
     assert memory.load_memories(said("go"))
 
 
@@ -617,7 +617,7 @@ def test_another_dream_is_not_disturbed(memory: aforesaid.Memory, shop: Path) ->
     fill(memory)
     sessions(shop, 5)
     with lock_dreams(memory._memories.places.root):
-        assert "Another dream is under way" in (memory.consolidate().given_up or "")
+        assert "Another dream is running" in (memory.consolidate().given_up or "")
         with pytest.raises(errors.MemoryRefused):
             memory.consolidate(force=True)
     assert memory.consolidate().entry

@@ -104,8 +104,8 @@ def list_changes(memories: Memories, name: str) -> list[Entry]:
     name = name.removesuffix(SUFFIX)
     names = {name}
     if stored := memories.get(name) or memories.retired().get(name):
-        title = str(stored.memory.extra.get(TITLE_KEY))  # its name before it was renamed by hand
-        names |= {original_name(stored), title, *stored.memory.replaces}
+        title = stored.memory.extra.get(TITLE_KEY, name)  # its name before it was renamed by hand
+        names |= {original_name(stored), str(title), *stored.memory.replaces}
     found = memories.history.log(None, memories.folders)
     return [each for each in found if not names.isdisjoint(map(_stem, each.paths))]
 
@@ -129,7 +129,7 @@ def summary_json(stored: StoredMemory) -> Json:
 
 
 def memory_json(stored: StoredMemory) -> Json:
-    where = {"of": stored.scope, "updated": stored.memory.updated, "path": str(stored.path)}
+    where = {"scope": stored.scope, "updated": stored.memory.updated, "path": str(stored.path)}
     return summary_json(stored) | where | content_json(stored)
 
 
