@@ -4,8 +4,9 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 
@@ -38,6 +39,14 @@ class InstallError(AforesaidError):
     """The agent's settings were not changed. Fix the file, then run `aforesaid install` again."""
 
 
+class SettingsError(InstallError):
+    """The file was left alone: `reason` says why, `fix` what to do."""
+
+    def __init__(self, reason: str, fix: str = "Mend it") -> None:
+        super().__init__(reason)
+        self.reason, self.fix = reason, fix
+
+
 class StoreError(AforesaidError):
     """The database cannot be used. Run `aforesaid doctor`."""
 
@@ -64,6 +73,10 @@ class WorkerDown(WorkerError):
 
 class WorkerHung(WorkerError):
     """The worker does not answer. Restart it with `aforesaid worker restart`."""
+
+
+class NotServed(AforesaidError):
+    """The viewer could not be started. `aforesaid worker logs` says why."""
 
 
 class TransferError(AforesaidError):
@@ -94,28 +107,33 @@ class NotFound(AforesaidError):
     """There is nothing with that id. List sessions with `aforesaid sessions`."""
 
 
-# An error that one process reports to another, as JSON.
+# An error that one process reports to another, as JSON: with its attributes, such as `field`.
+
+ERRORS = {
+    name: each
+    for name, each in globals().items()
+    if isinstance(each, type) and issubclass(each, AforesaidError)
+}
 
 
-def describe_error(error: AforesaidError) -> dict[str, str]:
-    return {"raised": type(error).__name__, "message": str(error)}
+def describe_error(error: AforesaidError) -> dict[str, Any]:
+    return {"raised": type(error).__name__, "message": str(error), "attributes": vars(error)}
 
 
-def raise_reported(answer: Mapping[str, object]) -> None:
+def raise_reported(answer: Mapping[str, Any]) -> None:
     if "raised" in answer:
-        raise globals().get(str(answer["raised"]), AforesaidError)(answer["message"])
+        error = ERRORS.get(answer["raised"], AforesaidError)(answer["message"])
+        vars(error).update(answer.get("attributes", {}))
+        raise error
 
 
 def install_command(extra: str) -> str:
-    """That installs an optional dependency, for the way in which aforesaid was installed.
-
-    pipx and uv create environments without pip.
-    """
+    """That installs an optional dependency, for the way in which aforesaid was installed."""
     package = _installed_from(extra)
     prefix, python = Path(sys.prefix), shlex.quote(sys.executable)
-    if (prefix / "pipx_metadata.json").exists():  # first: pipx may use uv
+    if (prefix / "pipx_metadata.json").exists():
         return f"pipx runpip {shlex.quote(prefix.name)} install {package}"
-    if (prefix / "uv-receipt.toml").exists() or _is_created_by_uv(prefix):
+    if find_spec("pip") is None:  # as uv makes environments
         return f"uv pip install --python {python} {package}"
     return f"{python} -m pip install {package}"
 
@@ -134,12 +152,3 @@ def _installed_from(extra: str) -> str:
     if vcs := found.get("vcs_info"):
         url = f"{vcs['vcs']}+{url}"
     return shlex.quote(f"{name} @ {url}" if url else name)
-
-
-def _is_created_by_uv(prefix: Path) -> bool:
-    try:
-        lines = (prefix / "pyvenv.cfg").read_text("utf-8").splitlines()
-    except (OSError, ValueError):
-        return False
-    has_pip = any(prefix.glob("lib/python3*/site-packages/pip"))
-    return not has_pip and any(line.startswith("uv =") for line in lines)

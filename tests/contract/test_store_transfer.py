@@ -23,6 +23,7 @@ from tests.support.arrivals import START, Told, repository
 from tests.support.blank import laid
 from tests.support.canonical import dump
 from tests.support.examples import examples
+from tests.support.finding import search
 from tests.support.generated_stores import DEEDS, Deed, Doer
 from tests.support.memory import Memory
 
@@ -160,6 +161,32 @@ def test_one_project_leaves_alone(stores: Stores) -> None:
     new = taken(target, exported(source, stores.file("mill.jsonl"), project_id=mill))
     assert (new["projects"], new["sessions"], new["observations"]) == (1, 1, 1)
     assert [project.name for project in target.projects.all()] == ["mill"]
+
+
+def test_what_is_hidden_stays_hidden_with_what_is_folded_into_it(stores: Stores) -> None:
+    source, target = stores.new("source"), stores.new("target")
+    memory = Memory.of(source, "shop")
+    for title in ("Zebra", "Giraffe", "Lion"):
+        memory.turn("p", ObservationDraft("change", title))
+    source.observations.edit(1, ObservationDraft("change", "Zebra"))
+    source.observations.merge(1, 2, START)
+    source.observations.hide(2, START)
+    assert source.transfer.count_hidden(None) == 2
+    file = exported(source, stores.file("a.jsonl"))
+    taken(target, file)
+    assert stores.dump("target") == stores.dump("source")
+    assert [each.draft.title for each in target.observations.recent(1, 9)] == ["Lion"]
+    assert [each.title for each in target.observations.hidden([1])] == ["Giraffe"]
+    assert target.index.find_document("observation", 2) is None
+    assert target.observations.restore(2)
+    assert target.observations.duplicates(2) == [1]
+    merged = target.observations.get_merge(1)
+    assert merged == source.observations.get_merge(1)
+    assert [hit.id for hit in search(target, "zebra") if hit.kind == "observation"] == [2]
+    source.observations.restore(2)
+    target.observations.hide(3, START)
+    assert taken(target, exported(source, file)) == NOTHING
+    assert [each.title for each in target.observations.hidden([1])] == ["Lion"]
 
 
 def test_what_is_here_wins(stores: Stores) -> None:

@@ -110,6 +110,7 @@ def test_what_hooks_captured_here_is_the_same_on_another_machine(
         assert content(Paths.of(os.environ)) == before
         assert "hello.py" in aforesaid("search", "greet", "--all").stdout
         assert "greet" in aforesaid("context", "--json", cwd=project).stdout
+        assert "source: user\n" in aforesaid("show", "1", cwd=project).stdout
     finally:
         rpc.stop(Paths.of(os.environ))
 
@@ -126,6 +127,23 @@ def test_the_standard_output_is_the_default_and_one_project_can_be_chosen(
     assert json.loads(packed.stderr)["sessions"] == 3
     missing = aforesaid("export", "--project", "mill")
     assert (missing.returncode, "shop" in missing.stderr) == (1, True)
+
+
+@pytest.mark.quick
+def test_hidden_observations_are_counted_and_stay_hidden(
+    source: Path, elsewhere: Paths, tmp_path: Path
+) -> None:
+    store = Store(source, writer=True)
+    store.observations.hide(2, START)
+    store.close()
+    file = tmp_path / "a.jsonl"
+    done = aforesaid("export", "-o", str(file), env={"AFORESAID_HOME": str(source.parent)})
+    assert "With 1 hidden observation, hidden after an import too." in done.stdout, done
+    packed = aforesaid("export", "--json", env={"AFORESAID_HOME": str(source.parent)})
+    assert json.loads(packed.stderr)["hidden"] == 1
+    assert imported(file)["new"]["observations"] == 3
+    assert "Observation #2 is hidden" in aforesaid("show", "2").stderr
+    assert aforesaid("forget", "2", "--undo").returncode == 0
 
 
 def test_an_export_that_cannot_be_written_leaves_what_was_there(

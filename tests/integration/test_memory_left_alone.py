@@ -24,12 +24,12 @@ from aforesaid.memory.history import Entry, History
 from aforesaid.memory.tool import MemoryTool
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
+from tests.support.memory_edits import MINE, edit_while_swapping
 
 PORT = Memory(
     "api-port", "The API listens on port 8081", "project", "The API listens on port 8081."
 )
 OLD = Memory("old-one", "It is retired", "project", "Body.")
-MINE = b"---\ndescription: mine\n---\nMine.\n"
 
 
 @pytest.fixture
@@ -132,10 +132,21 @@ def test_what_could_not_be_remembered_is_refused(
         act()
 
 
-def test_what_a_turn_taught_is_refused_where_it_could_not_be_written(saved: list[Path]) -> None:
+def test_what_a_turn_taught_is_skipped_where_it_could_not_be_written(saved: list[Path]) -> None:
     found = statements("Never push to main. I prefer tabs.", "")
-    with pytest.raises(Edited, match="try again"):
-        apply_statements(here(), found, ("event 1",), clock.now)
+    done = apply_statements(here(), found, ("event 1",), clock.now)
+    assert (done.added, done.updated) == ((), ())
+    assert len(done.skipped) == len(found) == 2
+    assert all("edited" in why for why in done.skipped)
+
+
+def test_a_library_user_gets_the_rest_of_what_a_turn_taught(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit_while_swapping(monkeypatch, "prefers-tabs")
+    talk = [{"role": "user", "content": "Never push to main. I prefer tabs."}]
+    (kept,) = Own(Path.cwd(), encoder="none").extract_memories(talk)
+    assert "push" in kept.memory.description
 
 
 def test_the_memory_tool_tells_its_model(saved: list[Path]) -> None:

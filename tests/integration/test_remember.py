@@ -122,6 +122,11 @@ def test_what_the_team_has_is_neither_replaced_nor_claimed(project: Path) -> Non
     assert "Traceback" not in done_.stderr
 
 
+def test_a_long_text_is_kept_whole(project: Path) -> None:
+    said = " ".join(f"Valve {n} turns {n * 3} degrees." for n in range(250))
+    assert said in Path(remembered(project, said)["path"]).read_text()
+
+
 SECRET = "ghp_" + "Q7f2Zk9LmX4vB1nR8tYc3WdE6hJ0sAaP5uGi"
 
 

@@ -111,7 +111,7 @@ def test_another_author_replaces_what_the_rules_wrote(
     again = synthesize("--again")
     assert (again["requeued"], again["done"]) == (0, 0)
     assert len(server.requests) == 6
-    assert "is written by openai" in aforesaid("synthesize", "--again").stdout
+    assert "All notes are from openai" in aforesaid("synthesize", "--again").stdout
 
 
 def test_a_part_of_it_can_be_chosen(

@@ -10,14 +10,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-# Of this machine alone; what is merged or edited is told as it is now, and how to take that back is not.
-LEFT_OUT = ("injections", "quarantine", "transcript_marks", "merges", "edits")
+# Of this machine alone; what is edited is told as it is now, and how to take that back is not.
+LEFT_OUT = ("injections", "quarantine", "transcript_marks", "edits")
 # The search index: `aforesaid rebuild` makes it again.
 DERIVED = ("documents", "document_vectors", "event_texts", "unindexed", "index_state")
 DERIVED_WORDS = ("document_words", "fact_words", "event_words")
 LEASE = ("holder", "lease_until")
-# Worked out again from the events: words for the index, and whose words something stems from.
-WORKED_OUT = ("words", "origins", "sources")
+WORKED_OUT = ("words",)  # for the index
 Dump = dict[str, list[str]]
 
 
@@ -75,6 +74,7 @@ def _names(connection: sqlite3.Connection) -> dict[str, dict[int, str]]:
     by_table |= {"observations": observations, "summaries": summaries}
     columns = {f"{table.removesuffix('s')}_id": found for table, found in by_table.items()}
     links = {"repeats": observations, "follows": observations, "summary_id": summaries}
+    links |= dict.fromkeys(("hidden_with", "into_id"), observations)
     return by_table | columns | links
 
 

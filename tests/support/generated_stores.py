@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from aforesaid.clock import HOUR
 from aforesaid.model.jobs import OBSERVE, Job
-from aforesaid.model.observations import TYPES, Author, Doubt, ObservationDraft, SummaryDraft
+from aforesaid.model.observations import (
+    TYPES,
+    Author,
+    Doubt,
+    ObservationDraft,
+    Origin,
+    SummaryDraft,
+)
 from aforesaid.model.requests import ANSWERED, Entry, Usage
 from aforesaid.model.sessions import SessionTitle
 from aforesaid.store.store import Store
@@ -50,6 +57,8 @@ STAMPED = st.builds(
         draft,
         revision="c" * 40 if number else None,
         blobs=tuple((path, f"{number:040x}") for path in draft.files_modified if number),
+        origins=(None, (), (Origin.USER, Origin.WEB))[number],
+        sources=("example.org", "*") if number == 2 else (),
     ),
     DRAFTS,
     st.integers(0, 2),
@@ -60,6 +69,7 @@ SUMMARIES = st.builds(
     learned=st.one_of(st.none(), TEXTS),
     files_edited=st.lists(TEXTS, max_size=2).map(tuple),
     doubts=st.lists(st.builds(Doubt, st.just("learned"), TEXTS), max_size=1).map(tuple),
+    origins=st.sampled_from([None, (Origin.REPOSITORY, Origin.AGENT)]),
 )
 HAPPENINGS = ("start", "prompt", "tool", "boring", "stop", "compact", "end")
 
@@ -78,7 +88,7 @@ class Deed:
 DEEDS = st.lists(
     st.builds(
         Deed,
-        st.sampled_from([*["turn", "pin", "edit", "ask", "work"] * 3, *HAPPENINGS, "skip"]),
+        st.sampled_from([*["turn", "pin", "edit", "ask", "work"] * 3, "hide", *HAPPENINGS, "skip"]),
         st.integers(0, 3),
         TEXTS,
         BODIES,
@@ -119,6 +129,8 @@ class Doer:
             chosen = self._observations[deed.number % len(self._observations)]
             if deed.what == "pin":
                 self._store.observations.pin(chosen, pinned=bool(deed.number % 2))
+            elif deed.what == "hide":
+                self._store.observations.hide(chosen, self._at)
             elif deed.drafts:
                 self._store.observations.edit(chosen, deed.drafts[0])
 

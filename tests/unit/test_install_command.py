@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aforesaid import errors
 from aforesaid.errors import install_command
 from tests.support.tables import loop_over
 
@@ -25,38 +26,28 @@ def install_from(monkeypatch: pytest.MonkeyPatch, source: str | None) -> None:
 
 
 @loop_over(
-    ("file", "content", "command"),
+    ("has_pip", "by_pipx", "command"),
     [
-        (None, "", "{python} -m pip install 'aforesaid[claude]'"),
-        ("pyvenv.cfg", "home = /usr\n", "{python} -m pip install 'aforesaid[claude]'"),
-        ("pyvenv.cfg", "uv = 0.9\n", "uv pip install --python {python} 'aforesaid[claude]'"),
-        ("uv-receipt.toml", "[tool]", "uv pip install --python {python} 'aforesaid[claude]'"),
-        ("pipx_metadata.json", "{}", "pipx runpip tool install 'aforesaid[claude]'"),
+        (True, False, "{python} -m pip install 'aforesaid[claude]'"),
+        (False, False, "uv pip install --python {python} 'aforesaid[claude]'"),
+        (False, True, "pipx runpip tool install 'aforesaid[claude]'"),
     ],
 )
 def test_the_command_fits_the_environment(
-    file: str | None,
-    content: str,
+    has_pip: bool,
+    by_pipx: bool,
     command: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    prefix = tmp_path / (file or "none") / str(len(content)) / "tool"
-    prefix.mkdir(parents=True)
-    if file:
-        (prefix / file).write_text(content)
+    prefix = tmp_path / "tool"
+    prefix.mkdir(exist_ok=True)
+    if by_pipx:
+        (prefix / "pipx_metadata.json").write_text("{}")
     monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.setattr(errors, "find_spec", lambda _: object() if has_pip else None)
     install_from(monkeypatch, None)
-    assert install_command("claude") == command.format(python=sys.executable)
-
-
-def test_an_environment_of_uv_with_pip_uses_pip(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "pyvenv.cfg").write_text("uv = 0.9\n")
-    (tmp_path / "lib/python3.11/site-packages/pip").mkdir(parents=True)
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert "-m pip install" in install_command("claude")
+    assert errors.install_command("claude") == command.format(python=sys.executable)
 
 
 @loop_over(

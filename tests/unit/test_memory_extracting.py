@@ -19,7 +19,9 @@ from aforesaid.store.store import Store
 from aforesaid.worker.extraction import Extractor
 from tests.support import payloads
 from tests.support.context import make_context
+from tests.support.memory_edits import edit_while_swapping
 from tests.support.stub_model import FakeClock, StubModel, Turns, asking
+from tests.support.values import require
 
 SAID = "I prefer tabs. Remember that."
 MEANT = "the audit log is kept for seven years"
@@ -158,6 +160,17 @@ def test_a_memory_that_cannot_be_written_does_not_hold_up_the_summary(
             desk.extract(job, session)
     assert desk.extract(replace(job, tries=MAX_TRIES), session) is None
     assert not desk.changed
+
+
+def test_a_memory_that_is_being_edited_does_not_hold_up_the_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit_while_swapping(monkeypatch, "prefers-tabs")
+    job, session = desk.turn("Never push to main. I prefer tabs.")
+    assert desk.extract(job, session) is None
+    assert len(desk.names()) == 2
+    assert require(desk.memories.get("prefers-tabs")).memory.description == "mine"
+    assert desk.changed == {session.project_id}
 
 
 def test_a_short_correction_is_understood_by_what_was_said_before(desk: Desk) -> None:

@@ -84,6 +84,17 @@ def test_a_table_with_room_is_as_wide_as_its_cells() -> None:
     assert fit_columns(FILES, [], 40, NUMBERS) == [4, 12, 10, 4]
 
 
+def test_a_pipe_breaks_no_cell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    row = ("decided-keep-money-as-integer-cents-everywhere-never", "project", "word " * 60)
+    table(("name", "type", "about"), [row])
+    _, line = capsys.readouterr().out.splitlines()
+    assert row[0] in line.split()
+    assert line.endswith(row[2].strip())
+
+
 def test_wide_characters_take_two_cells(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,12 +19,11 @@ from aforesaid.agents.base import Variables, as_list
 from aforesaid.agents.settings_file import (
     Change,
     Json,
-    SettingsError,
     SettingsFile,
     child,
     load_object,
 )
-from aforesaid.errors import AforesaidError
+from aforesaid.errors import AforesaidError, SettingsError
 from aforesaid.model.events import HOOKS
 
 NAME = "aforesaid"

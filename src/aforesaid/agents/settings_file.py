@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from aforesaid import ids
-from aforesaid.errors import InstallError
+from aforesaid.errors import InstallError, SettingsError
 from aforesaid.paths import open_regular
 
 Json = dict[str, Any]
@@ -29,14 +29,6 @@ BOM = "\ufeff"
 FIRST_INDENT = re.compile(r"\s*\{\s*?\n([ \t]+)")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 FIRST_COLON = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:( ?)')
-
-
-class SettingsError(InstallError):
-    """The file was left alone: `reason` says why, `fix` what to do."""
-
-    def __init__(self, reason: str, fix: str = "Mend it") -> None:
-        super().__init__(reason)
-        self.reason, self.fix = reason, fix
 
 
 @dataclass(frozen=True)

@@ -94,14 +94,18 @@ def export(project: str | None, output: str, with_replies: bool) -> None:
             replies=with_replies,
         )
     counts = all_counts(written)
+    hidden = store.transfer.count_hidden(key) if store else 0
     size = path.stat().st_size if path else None
     if out.wants_json():
-        value = {"file": str(path) if path else None, "bytes": size, **counts}
+        value = {"file": str(path) if path else None, "bytes": size, **counts, "hidden": hidden}
         click.echo(json.dumps(value, indent=2), err=path is None)
     else:
         what = ", ".join(count(counts[plural(noun)], noun) for noun in EXPORTED)
         where = f" to {path} ({out.megabytes(size or 0)})" if path else ""
         out.say(f"Exported {what}{where}.", err=path is None)
+        if hidden:
+            noun = count(hidden, "hidden observation")
+            out.say(f"With {noun}, hidden after an import too.", err=path is None)
     for each in memories.left_out:
         out.say(f"Left out: {clean(str(each.path))}: {clean(each.why)}.", err=True)
 

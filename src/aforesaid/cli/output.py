@@ -94,10 +94,9 @@ def report_table(
     return bool(listed)
 
 
-def terminal_width() -> int:
-    """Text that goes to a pipe is not cut to a width."""
+def terminal_width(piped: int = 120) -> int:
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
-        return 120
+        return piped
     from shutil import get_terminal_size
 
     return get_terminal_size().columns
@@ -212,10 +211,10 @@ def bar(label: str) -> Iterator[Show]:
 def table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Collection[str] = ()
 ) -> None:
-    """Prints a table that fits the terminal; where it is too narrow for one, a line per cell. The columns of
-    `numbers` are aligned to the right and never broken."""
+    """Prints a table that fits the terminal; where it is too narrow for one, a line per cell; in a pipe no
+    cell is broken. The columns of `numbers` are aligned to the right and never broken."""
     cells = [[clean(cell) for cell in row] for row in rows]
-    width = terminal_width()
+    width = terminal_width(piped=sys.maxsize)
     widths = fit_columns(columns, cells, width - GAP * (len(columns) - 1), numbers)
     if widths is None:
         label = max(map(len, columns)) + GAP

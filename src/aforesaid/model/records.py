@@ -15,6 +15,7 @@ from aforesaid.model.observations import Doubt
 from aforesaid.repository import Identity, Repository
 from aforesaid.text import sqlite_safe
 
+OriginName = Literal["user", "repository", "command", "agent", "web", "recalled"]  # see `Origin`
 LISTED = 20  # reasons that are listed one by one
 
 
@@ -118,7 +119,9 @@ class BlobRecord:
 class ObservationRecord:
     """`evidence`: keys of events of the same session. `repeats` and `follows`: other observations.
     `revision` and `blobs`: the commit and the files at that time. `verified`: the user says that it
-    holds."""
+    holds. `origins`: whose words it stems from; `sources`: which places in the network. `hidden_with`: the
+    observation that it was hidden with, itself if by its own. `merged_at`: when a person merged it into
+    what it repeats."""
 
     session: str
     observation: str
@@ -146,6 +149,11 @@ class ObservationRecord:
     revision: str | None = None
     blobs: tuple[BlobRecord, ...] = ()
     verified: bool = False
+    origins: tuple[OriginName, ...] | None = None
+    sources: tuple[str, ...] = ()
+    hidden_at: int | None = None
+    hidden_with: str | None = None
+    merged_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +172,7 @@ class SummaryRecord:
     files_read: tuple[str, ...] = ()
     files_edited: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    origins: tuple[OriginName, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from aforesaid.store.database import Connection, Part, Row, translate
 from aforesaid.store.jobs import add_lists, observation_lists, summary_lists
 from aforesaid.store.projects import known_in
 from aforesaid.store.requests import pack_reply, unpack_reply
-from aforesaid.store.values import columns, pack, read, unpack
+from aforesaid.store.values import columns, joined, pack, read, unpack
 from aforesaid.text import sqlite_safe
 
 Values = dict[str, Any]
@@ -57,6 +57,10 @@ class Transfer(Part):
     def count(self, project_id: int | None) -> int:
         """How many records an export has."""
         return sum(self._db.only("transfer", "counts", project_id=project_id))
+
+    def count_hidden(self, project_id: int | None) -> int:
+        """How many of an export's observations are hidden."""
+        return self._db.number("transfer", "hidden", project_id=project_id)
 
     def export(self, project_id: int | None, *, replies: bool) -> Iterator[Record]:
         """One snapshot, in order: loose requests, then each project, its sessions and their parts."""
@@ -95,8 +99,9 @@ class Transfer(Part):
     def end(self) -> None:
         """Now that everything is here: a link may point to a session that came later."""
         with self._db.transaction() as db:
-            for step in ("link_repeats", "link_follows", "forget_moved"):
-                db.run("transfer", step)
+            for step in ("hidden", "repeats", "merges", "follows"):
+                db.run("transfer", f"link_{step}")
+            db.run("transfer", "forget_moved")
 
 
 def _export(db: Connection, only: int | None) -> Iterator[Record]:
@@ -151,6 +156,10 @@ def _prepare(record: Record) -> tuple[Record, Values]:
         hashed = {"content_hash": digest(safe.body, 32), "size": len(safe.body)}
         values |= hashed | {"body": pack(safe.body)}
         safe = replace(safe, body=b"")
+    elif isinstance(safe, ObservationRecord):
+        values |= {"origins": joined(safe.origins), "sources": joined(safe.sources)}
+    elif isinstance(safe, SummaryRecord):
+        values["origins"] = joined(safe.origins)
     elif isinstance(record, RequestRecord) and record.reply is not None:
         values["reply"] = pack_reply(record.reply)  # as it came
     return safe, values
@@ -292,7 +301,8 @@ class _Import:
         stored = replace(record, prompt_number=number, type=kind)
         links = {"name": record.observation, "repeats": record.repeats, "follows": record.follows}
         if same := self._observations[fingerprint(stored)]:
-            self._db.run("transfer", "note_moved", **links, id=same.pop(0))
+            kept = {"id": same.pop(0), "hidden_with": None, "merged_at": None}
+            self._db.run("transfer", "note_moved", **links, **kept)
             return False
         settled = self._older_jobs.get(values["job_id"]) == DONE
         if settled and not (record.pinned or record.edited):
@@ -304,12 +314,14 @@ class _Import:
         add_lists(self._db, "observations", key, observation_lists(record, blobs))
         evidence = {"observation_id": key, "keys": [*record.evidence]}
         self._db.run("transfer", "add_evidence", **values, **evidence)
-        self._db.run("transfer", "note_moved", **links, id=key)
+        self._db.run("transfer", "note_moved", **(values | links | {"id": key}))
+        if record.hidden_at is not None:
+            self._db.run("hidden", "hide", ids=[key], at=record.hidden_at, id=key)
         return True
 
     def _add_summary(self, record: SummaryRecord, values: Values) -> bool:
         values["prompt_number"] = self._number(record.prompt_number)
-        row = self._db.row("summaries", "add", **values, origins=None)
+        row = self._db.row("summaries", "add", **values)
         if row is None:
             return False
         add_lists(self._db, "summaries", row["id"], summary_lists(record))

@@ -18,7 +18,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aforesaid import log
-from aforesaid.errors import AforesaidError
+from aforesaid.errors import NotServed
 from aforesaid.paths import Paths, write_private
 from aforesaid.web.app import Application
 from aforesaid.web.auth import MAX_HEAD_BYTES, Authenticator, is_foreign_connection
@@ -80,10 +80,6 @@ class Connection(H11Protocol):
             idle = [each for each in here if not each.is_busy and each is not self]
             oldest = min(idle, key=lambda each: each._since, default=self)
             oldest.transport.abort()
-
-
-class NotServed(AforesaidError):
-    """The viewer could not be started. `aforesaid worker logs` says why."""
 
 
 class Server:

@@ -69,19 +69,19 @@ def apply_statements(
 ) -> Applied:
     """`evidence`: identifies the turn, such as `event 345`. `clock`: when it was said; what is known from
     later is not corrected. `root`: the project's directory, for the files that a memory names. `made`: adds
-    what else is known of each, such as a pin. Raises Edited if a file is edited meanwhile."""
+    what else is known of each, such as a pin. What somebody edits meanwhile is skipped."""
     # Corrections find their memory first.
     order = sorted(found, key=lambda each: not (each.correction or each.updates))
     if not order:
         return Applied()
-    with memories.change("remembered") as change:
+    with memories.change("remembered", forgiving=True) as change:
         work = _Application(change, memories, clock(), root, tuple(evidence), made)
         for each in order:
             work.take(each)
         old = [old if old == new else f"{old} (now {new})" for new, old in work.replaced.items()]
         done = (("remembered", work.added), ("corrected", old))
         change.reason = "; ".join(f"{w}: {', '.join(n)}" for w, n in done if n) or "remembered"
-    return Applied(tuple(work.added), tuple(work.replaced), tuple(work.skipped))
+    return work.result()
 
 
 class _Application:
@@ -110,7 +110,7 @@ class _Application:
         name = make_name(new.description)
         memory = Memory(name, new.description, new.type, new.body, created=self.now)
         memory = self.made(replace(memory, evidence=self.evidence))
-        before = next((old for old in self.of_turn if _is_told_by(old, memory, new.said)), None)
+        before = next((old for old in self.of_turn if _was_stated_by(old, memory, new.said)), None)
         try:
             if before:
                 why: str | None = f"taken before: {before.name}"
@@ -124,6 +124,18 @@ class _Application:
             why = str(error)
         if why:
             self.skipped.append(why)
+
+    def result(self) -> Applied:
+        """After the change, without the memories whose files were left alone."""
+        kept = {path.stem for path in self.change.kept_by_hand}
+        names = (*self.added, *self.replaced)
+        edited = {name for name in names if kept & {name, self.replaced.get(name)}}
+        skipped = [f"{name} is being edited, or cannot be written" for name in sorted(edited)]
+        added, updated = (
+            tuple(name for name in written if name not in edited)
+            for written in (self.added, self.replaced)
+        )
+        return Applied(added, updated, (*self.skipped, *skipped))
 
     def _find_target(self, memory: Memory, new: Statement) -> tuple[StoredMemory, Memory] | None:
         """The memory that is corrected, and its new version. An agent's note corrects none of the user's: the
@@ -198,7 +210,7 @@ class _Application:
         self.taken.add(fold_name(memory.name))
 
 
-def _is_told_by(memory: Memory, new: Memory, said: str) -> bool:
+def _was_stated_by(memory: Memory, new: Memory, said: str) -> bool:
     """Perhaps in other words by now: people edit what was taken from their own."""
     if (said and said in memory.body) or covers(memory, new):
         return True

@@ -33,7 +33,7 @@ from aforesaid.text import one_line, words
 
 MIN_POINTS = 2
 MIN_WORDS = 3
-MAX_LINE, MAX_BODY = 200, 2_000
+MAX_LINE = 200
 MAX_SENTENCE, MAX_STATEMENTS = 500, 8  # characters of a sentence; statements of one message
 NAME_WORDS = 8
 VAGUE = words("just task make got rest fetch requests teams main merge linear")
@@ -322,7 +322,7 @@ def make_name(description: str) -> str:
 
 def format_body(statement: str, why: str = "", how: str = "") -> str:
     labels = [f"**Why:** {why}"] * bool(why) + [f"**How to apply:** {how}"] * bool(how)
-    return "\n\n".join(filter(None, (statement.strip()[:MAX_BODY], "\n".join(labels))))
+    return "\n\n".join(filter(None, (statement.strip(), "\n".join(labels))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,13 @@ SELECT
     SELECT count(*) FROM jobs JOIN sessions AS s ON s.id = session_id
     WHERE :project_id IS NULL OR s.project_id = :project_id
   ) AS jobs,
-  (SELECT count(*) FROM visible_observations WHERE :project_id IS NULL OR project_id = :project_id) AS observations,
+  (SELECT count(*) FROM observations WHERE :project_id IS NULL OR project_id = :project_id) AS observations,
   (SELECT count(*) FROM summaries WHERE :project_id IS NULL OR project_id = :project_id) AS summaries,
   (SELECT count(*) FROM requests WHERE :project_id IS NULL OR project_id = :project_id) AS requests;
+
+-- name: hidden
+SELECT count(*) FROM observations
+WHERE hidden_at IS NOT NULL AND (:project_id IS NULL OR project_id = :project_id);
 
 -- name: projects
 SELECT * FROM projects WHERE :project_id IS NULL OR id = :project_id ORDER BY id;
@@ -57,18 +61,25 @@ SELECT
   ) AS evidence,
   (
     SELECT s.agent || '/' || s.ref || '#' || (
-      SELECT count(*) FROM visible_observations AS x WHERE x.session_id = t.session_id AND x.id <= t.id
+      SELECT count(*) FROM observations AS x WHERE x.session_id = t.session_id AND x.id <= t.id
     )
-    FROM visible_observations AS t JOIN sessions AS s ON s.id = t.session_id WHERE t.id = o.repeats
+    FROM observations AS t JOIN sessions AS s ON s.id = t.session_id WHERE t.id = o.repeats
   ) AS repeats,
   (
     SELECT s.agent || '/' || s.ref || '#' || (
-      SELECT count(*) FROM visible_observations AS x WHERE x.session_id = t.session_id AND x.id <= t.id
+      SELECT count(*) FROM observations AS x WHERE x.session_id = t.session_id AND x.id <= t.id
     )
-    FROM visible_observations AS t JOIN sessions AS s ON s.id = t.session_id WHERE t.id = o.follows
+    FROM observations AS t JOIN sessions AS s ON s.id = t.session_id WHERE t.id = o.follows
   ) AS follows,
+  (
+    SELECT s.agent || '/' || s.ref || '#' || (
+      SELECT count(*) FROM observations AS x WHERE x.session_id = t.session_id AND x.id <= t.id
+    )
+    FROM observations AS t JOIN sessions AS s ON s.id = t.session_id WHERE t.id = o.hidden_with
+  ) AS hidden_with,
+  (SELECT at FROM merges WHERE observation_id = o.id) AS merged_at,
   o.*, p.facts, p.concepts, p.files_read, p.files_modified, p.blobs, p.doubts
-FROM visible_observations AS o JOIN observation_parts AS p ON p.id = o.id
+FROM observations AS o JOIN observation_parts AS p ON p.id = o.id
 WHERE o.session_id = :session_id ORDER BY o.id;
 
 -- name: summaries
@@ -85,30 +96,48 @@ SELECT * FROM requests WHERE session_id IS NULL AND project_id IS :project_id OR
 -- and the next run tells it again.
 -- name: make_moved
 CREATE TEMP TABLE IF NOT EXISTS moved (
-  name TEXT PRIMARY KEY, id INTEGER NOT NULL, repeats TEXT, follows TEXT
+  name TEXT PRIMARY KEY, id INTEGER NOT NULL, repeats TEXT, follows TEXT, hidden_with TEXT, merged_at INTEGER
 ) WITHOUT ROWID;
 
 -- name: forget_moved
 DELETE FROM temp.moved;
 
 -- name: note_moved
-INSERT INTO temp.moved (name, id, repeats, follows) VALUES (:name, :id, :repeats, :follows)
+INSERT INTO temp.moved (name, id, repeats, follows, hidden_with, merged_at)
+VALUES (:name, :id, :repeats, :follows, :hidden_with, :merged_at)
 ON CONFLICT (name) DO UPDATE SET id = excluded.id;
 
--- A link that is there stays; one that was cut by a person's edit stays cut.
+-- What was hidden together is restored together.
+-- name: link_hidden
+UPDATE observations SET hidden_with = coalesce((
+  SELECT target.id FROM temp.moved AS m
+  JOIN temp.moved AS t ON t.name = m.hidden_with JOIN observations AS target ON target.id = t.id
+  WHERE m.id = observations.id AND target.project_id = observations.project_id AND target.hidden_with = target.id
+), id)
+WHERE id IN (SELECT id FROM temp.moved WHERE hidden_with IS NOT NULL) AND hidden_with = id;
+
+-- A link that is there stays; one that was cut by a person's edit stays cut. Nothing visible is folded into what is hidden.
 -- name: link_repeats
 UPDATE observations SET repeats = (
   SELECT coalesce(target.repeats, target.id) FROM temp.moved AS m
-  JOIN temp.moved AS t ON t.name = m.repeats JOIN visible_observations AS target ON target.id = t.id
+  JOIN temp.moved AS t ON t.name = m.repeats JOIN observations AS target ON target.id = t.id
   WHERE m.id = observations.id AND target.project_id = observations.project_id
+    AND (target.hidden_at IS NULL OR observations.hidden_at IS NOT NULL)
     AND coalesce(target.repeats, target.id) <> observations.id
 )
-WHERE id IN (SELECT id FROM temp.moved WHERE repeats IS NOT NULL) AND repeats IS NULL AND NOT edited;
+WHERE id IN (SELECT id FROM temp.moved WHERE repeats IS NOT NULL AND (NOT edited OR merged_at IS NOT NULL))
+  AND repeats IS NULL;
+
+-- name: link_merges
+INSERT INTO merges (observation_id, into_id, at)
+SELECT o.id, o.repeats, m.merged_at FROM temp.moved AS m JOIN observations AS o ON o.id = m.id
+WHERE m.merged_at IS NOT NULL AND o.repeats IS NOT NULL
+ON CONFLICT DO NOTHING;
 
 -- name: link_follows
 UPDATE observations SET follows = (
   SELECT target.id FROM temp.moved AS m
-  JOIN temp.moved AS t ON t.name = m.follows JOIN visible_observations AS target ON target.id = t.id
+  JOIN temp.moved AS t ON t.name = m.follows JOIN observations AS target ON target.id = t.id
   WHERE m.id = observations.id AND target.project_id = observations.project_id
     AND target.id <> observations.id
 )
@@ -195,9 +224,9 @@ END;
 
 -- name: add_observation
 INSERT INTO observations (session_id, project_id, job_id, ordinal, prompt_number, at, provider, model, type,
-                          title, subtitle, narrative, subagent_type, pinned, edited, confirmed, revision)
+                          title, subtitle, narrative, subagent_type, pinned, edited, confirmed, revision, origins, sources)
 SELECT id, project_id, :job_id, :ordinal, :prompt_number, :at, :provider, :model, :type,
-       :title, :subtitle, :narrative, :subagent_type, :pinned, :edited, :verified, :revision
+       :title, :subtitle, :narrative, :subagent_type, :pinned, :edited, :verified, :revision, :origins, :sources
 FROM sessions WHERE id = :session_id
 RETURNING id;
 

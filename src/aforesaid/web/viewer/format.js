@@ -89,6 +89,6 @@ export function keepTimes() {
 export function tokens(count) {
   if ((count ?? null) === null) return null;
   return h("span", { class: "tokens", title: `${number(count)} tokens if injected` },
-    `${compact(count)} tok`,
+    `${compact(count)} tokens`,
   );
 }

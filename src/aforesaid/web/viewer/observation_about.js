@@ -64,7 +64,7 @@ function origin(it) {
     ["When", absolute(it.at)],
     ["Prompt", it.prompt_number],
     ["Commit", it.revision ? it.revision.slice(0, 10) : null],
-    ["Size", `${compact(it.tokens)} tok`],
+    ["Size", `${compact(it.tokens)} tokens`],
   ];
   return [
     pairs(rows),

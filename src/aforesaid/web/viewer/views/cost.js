@@ -71,10 +71,10 @@ export default async function cost({ query, signal }) {
       ),
       h("section", { class: "vitals", "aria-label": "Total" },
         tile("Money", money(sum("microdollars")), limit(found.budget)),
-        tile("Sent", `${compact(sum("sent"))} tok`, `${share(sum("cached"), sum("sent"))} from the cache`),
+        tile("Sent", `${compact(sum("sent"))} tokens`, `${share(sum("cached"), sum("sent"))} from the cache`),
         tile(
           "Received",
-          `${compact(sum("received"))} tok`,
+          `${compact(sum("received"))} tokens`,
           `${compact(Math.round(sum("received") / Math.max(1, sum("requests"))))} each`,
         ),
         tile(
@@ -147,6 +147,6 @@ const share = (part, whole) => (whole ? `${Math.round((part / whole) * 100)} %` 
 
 function limit(budget) {
   if (budget.daily_cents) return `at most ${money(budget.daily_cents * 10_000)} a day`;
-  if (budget.daily_tokens) return `at most ${compact(budget.daily_tokens)} tok a day`;
+  if (budget.daily_tokens) return `at most ${compact(budget.daily_tokens)} tokens a day`;
   return h("a", { href: "/settings#cost" }, "set a daily limit");
 }

@@ -125,7 +125,7 @@ function memoryRow(it, project) {
         " ",
         flagged.length > 0 && h("span", { class: "chip bad", title: flagged.join(", ") }, "check"),
         it.because && h("span", { class: "sub block" }, `Retired: ${it.because}`),
-        h("span", { class: "sub block mono" }, it.name, it.scope === "project" ? "" : ` · ${it.scope}`),
+        h("span", { class: "sub block mono" }, it.name, ["project", it.type].includes(it.scope) ? "" : ` · ${it.scope}`),
       ),
       h("span", { class: "side" }, tokens(it.tokens), it.updated ? when(it.updated) : null),
     ),

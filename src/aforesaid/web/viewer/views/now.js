@@ -182,4 +182,4 @@ function vitalTiles(found, cost) {
   ];
 }
 
-const budgetWords = ({ today, budget }) => budget.left ?? `${compact(today.sent + today.received)} tok, no limit`;
+const budgetWords = ({ today, budget }) => budget.left ?? `${compact(today.sent + today.received)} tokens, no limit`;

@@ -153,8 +153,8 @@ function cost(spent) {
     spent.requests
       ? pairs([
           ["Requests", number(spent.requests)],
-          ["Sent", `${compact(spent.sent)} tok`],
-          ["Received", `${compact(spent.received)} tok`],
+          ["Sent", `${compact(spent.sent)} tokens`],
+          ["Received", `${compact(spent.received)} tokens`],
           ["Money", money(spent.microdollars)],
         ])
       : nothing("Processed without a model. No cost."),
@@ -175,7 +175,7 @@ function injectedCard(injected) {
           h("details", { class: "injected-group", open: some.length < 4 || null },
             h("summary", { data: { item: "" } },
               name,
-              h("span", { class: "quiet small" }, ` · ${plural(some.length, "item")} · ${compact(sum(some))} tok`),
+              h("span", { class: "quiet small" }, ` · ${plural(some.length, "item")} · ${compact(sum(some))} tokens`),
             ),
             h("ol", { class: "list injected" }, some.map(injectedRow)),
           ),
@@ -189,7 +189,7 @@ function injectedRow(it) {
     title = it.title || it.kind;
   return h("li", {},
     to ? h("a", { href: to }, title) : title,
-    h("span", { class: "sub block quiet small" }, `${it.reason} · ${compact(it.tokens)} tok`),
+    h("span", { class: "sub block quiet small" }, `${it.reason} · ${compact(it.tokens)} tokens`),
   );
 }
 
