@@ -208,14 +208,18 @@ def test_better_matches_of_another_time_do_not_hide_those_asked_for(
     """Not by month: `until` alone, and a period of many years, have too many."""
     for limit in ("COUNTED", "BY_WORDS"):
         monkeypatch.setattr(searching, limit, 5)
-    memory.turn("p", ObservationDraft("change", "early", narrative="a pump among" + " other words" * 9))
+    memory.turn(
+        "p", ObservationDraft("change", "early", narrative="a pump among" + " other words" * 9)
+    )
     until = memory.at + HOUR
     memory.at += DAY
     for _ in range(12):
         memory.turn("p", ObservationDraft("change", "pump"))
     unread = store.index.unread_events(100)
     texts = ("pump" if each.event.at > until else "a pump among other words" for each in unread)
-    store.index.add_event_texts((each, text, None) for each, text in zip(unread, texts, strict=True))
+    store.index.add_event_texts(
+        (each, text, None) for each, text in zip(unread, texts, strict=True)
+    )
     for since in (None, 0):
         period = {"since": since, "until": until}
         assert found(store, "pump", kinds=("observation",), **period) == [("observation", "early")]
