@@ -142,10 +142,7 @@ def _installed_from(extra: str) -> str:
     """Arguments of pip for the same source, which is often a checkout, with the extra."""
     from importlib import metadata
 
-    try:
-        found = json.loads(metadata.distribution("aforesaid").read_text("direct_url.json") or "{}")
-    except (metadata.PackageNotFoundError, ValueError):
-        found = {}
+    found = json.loads(metadata.distribution("aforesaid").read_text("direct_url.json") or "{}")
     url, name = found.get("url", ""), f"aforesaid[{extra}]"
     if found.get("dir_info", {}).get("editable"):
         return f"-e {shlex.quote(unquote(url.removeprefix('file://')) + f'[{extra}]')}"

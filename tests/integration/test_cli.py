@@ -49,14 +49,14 @@ def test_the_scope_of_a_list_is_said(project: Path, tmp_path: Path) -> None:
     assert "all projects" not in everywhere
 
 
-def test_a_number_without_an_observation_may_begin_a_session(project: Path, home: Paths) -> None:
-    for session in ("5560aaaa", "77001111", "77002222"):
+def test_a_number_as_long_as_a_listed_id_may_begin_a_session(project: Path, home: Paths) -> None:
+    for session in ("55601234-aaaa", "77001111-a", "77001111-b"):
         work(project, session)
     settled(home)
-    assert "5560aaaa" in aforesaid("show", "5560").stdout
-    assert json.loads(aforesaid("show", "5560", "--json").stdout)["ref"] == "5560aaaa"
-    assert "several sessions" in aforesaid("show", "7700").stderr
-    assert "no observation #5560" in aforesaid("show", "#5560").stderr
+    assert "55601234" in aforesaid("show", "55601234").stdout
+    assert json.loads(aforesaid("show", "55601234", "--json").stdout)["ref"] == "55601234-aaaa"
+    assert "several sessions" in aforesaid("show", "77001111").stderr
+    assert "no observation #5560" in aforesaid("show", "5560").stderr
     assert json.loads(aforesaid("show", "1", "--json").stdout)["id"] == 1
 
 

@@ -129,8 +129,8 @@ def test_what_is_remembered_is_listed_and_shown(home: Paths, filled: Path) -> No
     for words in ("name", "about", "project", "The user prefers tabs"):
         assert words in listed
     port, tabs = answer(filled, "list")["memories"]
-    assert (port["name"], port["of"], port["type"]) == ("api-port", "project", "project")
-    assert (tabs["name"], tabs["of"], tabs["pinned"]) == ("prefers-tabs", "user", False)
+    assert (port["name"], port["scope"], port["type"]) == ("api-port", "project", "project")
+    assert (tabs["name"], tabs["scope"], tabs["pinned"]) == ("prefers-tabs", "user", False)
     assert port["evidence"] == ["event 7"]
     shown = said(filled, "show", "api-port")
     for words in (

@@ -67,11 +67,3 @@ def test_the_command_installs_from_where_aforesaid_came(
 ) -> None:
     install_from(monkeypatch, source)
     assert install_command("claude").endswith(f" install {package}")
-
-
-def test_the_command_works_without_an_installation(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> Installed:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "distribution", missing)
-    assert install_command("claude").endswith(" install 'aforesaid[claude]'")

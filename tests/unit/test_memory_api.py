@@ -150,7 +150,7 @@ def test_a_prompt_is_told_what_it_needs_once(memory: aforesaid.Memory) -> None:
     assert "tabs for indentation" in told
     assert "Invoices" not in told
     assert memory.load_memories(said(CREATE, "Done.", AGAIN)) == ""
-    memory.forget_told()
+    memory.forget_injected()
     assert memory.load_memories(said(CREATE, "Done.", AGAIN)) != ""
 
 
@@ -193,7 +193,7 @@ def test_a_session_is_told_only_so_much(shop: Path, monkeypatch: pytest.MonkeyPa
     assert len(first.encode()) < 5_500
     assert first.count("\n## ") == 2
     assert memory.load_memories(said("go", "ok", "go on")) == ""
-    memory.forget_told()
+    memory.forget_injected()
     assert memory.load_memories(said("go"))
 
 

@@ -73,7 +73,7 @@ def list_memories(retired: bool) -> None:
         rows.append((each.memory.name, each.label, each.scope, about))
     nothing = "There are no memories yet. Add one: aforesaid remember TEXT, or tell the agent."
     nothing = "No memory is retired." if retired else nothing
-    report_table(value, ("name", "type", "of", "about"), rows, empty=nothing)
+    report_table(value, ("name", "type", "scope", "about"), rows, empty=nothing)
     if wants_json():
         return
     if found.left_out:
@@ -131,7 +131,7 @@ def check(context: click.Context) -> None:
 def path() -> None:
     """Print the folders of the files."""
     found = {folder.scope: str(folder.path) for folder in current_memories().places.all}
-    report_table(found, ("of", "folder"), found.items(), empty="")
+    report_table(found, ("scope", "folder"), found.items(), empty="")
 
 
 def _print_broken(broken: Iterable[Broken]) -> None:
@@ -244,7 +244,7 @@ def remember(
         say(f"Updated {name}: {answer['description']}")
         say("`aforesaid memory diff` shows the change, `aforesaid memory undo` undoes it.")
     else:
-        where = WHERE.get(answer["of"], "in this project")
+        where = WHERE.get(answer["scope"], "in this project")
         say(f"Remembered {where} as {name}: {answer['path']}")
     if answer["redacted"]:
         say("Secrets in it were replaced by marks. `aforesaid redact` shows how.", err=True)

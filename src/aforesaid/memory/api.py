@@ -99,7 +99,7 @@ class Memory:
 
     def load_memories(self, messages: Messages) -> str:
         """The memories that are relevant to the user's newest message, as a text to put before it; often
-        nothing, at most five. None is injected twice, until `forget_told` or a conversation that got
+        nothing, at most five. None is injected twice, until `forget_injected` or a conversation that got
         shorter."""
         dialogue = _up_to_prompt(read_dialogue(messages))
         with self._lock:
@@ -195,7 +195,7 @@ class Memory:
         with _explain_os_errors(self._memories.places.root):
             return undo_change(self._memories, entry, force=force)
 
-    def forget_told(self) -> None:
+    def forget_injected(self) -> None:
         """After a compaction, or for a new conversation: every memory may be injected again."""
         with self._lock:
             self._forget()

@@ -129,7 +129,7 @@ def summary_json(stored: StoredMemory) -> Json:
 
 
 def memory_json(stored: StoredMemory) -> Json:
-    where = {"of": stored.scope, "updated": stored.memory.updated, "path": str(stored.path)}
+    where = {"scope": stored.scope, "updated": stored.memory.updated, "path": str(stored.path)}
     return summary_json(stored) | where | content_json(stored)
 
 

@@ -194,7 +194,7 @@ class Extractor:
             "name": stored.memory.name,
             "description": stored.memory.description,
             "type": stored.memory.type,
-            "of": stored.scope,
+            "scope": stored.scope,
             "path": str(stored.path),
             "known": done.known,
             "updated": done.updated,

@@ -83,7 +83,7 @@ def add_memory(
     order: Json = {"dir": folder, "agent": "", "session": None, "by": USER, "pin": pin}
     order |= {"text": text, "type": type or None, "name": name or None, "team": False, "files": []}
     answer = backend.order("remember", **order)
-    return {"scope": answer["of"], **{key: answer[key] for key in ("name", "known", "redacted")}}
+    return {key: answer[key] for key in ("scope", "name", "known", "redacted")}
 
 
 @endpoint("GET", MEMORY_PATH, NAME, PROJECT, RETIRED, response=MEMORY)
