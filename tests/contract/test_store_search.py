@@ -221,7 +221,7 @@ def test_better_matches_of_another_time_do_not_hide_those_asked_for(
         (each, text, None) for each, text in zip(unread, texts, strict=True)
     )
     for since in (None, 0):
-        period = {"since": since, "until": until}
+        period: dict[str, Any] = {"since": since, "until": until}
         assert found(store, "pump", kinds=("observation",), **period) == [("observation", "early")]
         events = store.index.match_events(["pump"], Filters(**period), 1)
         assert [each.at < until for each in events] == [True]
