@@ -21,7 +21,6 @@ from aforesaid.memory.dream.run import (
     undo_last_dream,
 )
 from aforesaid.memory.folders import Folder, find_places
-from aforesaid.memory.format import blob_id
 from aforesaid.memory.history import Entry, History
 from aforesaid.model.memories import OF_CLIENT, Memory
 from aforesaid.model.requests import Failure, Refused, Reply, Request, Unavailable
@@ -43,6 +42,7 @@ from tests.support.dream_set import (
     store,
 )
 from tests.support.stub_model import StubModel
+from tests.support.values import blob_id
 
 pytestmark = pytest.mark.slow
 
@@ -319,7 +319,7 @@ def test_a_dream_that_is_disturbed_again_and_again_is_given_up(
 def test_one_dream_at_a_time(memories: Memories, project: Path) -> None:
     before = contents(memories)
     with lock_dreams(memories.places.root):
-        with pytest.raises(MemoryRefused, match="Another dream is under way"):
+        with pytest.raises(MemoryRefused, match="Another dream is running"):
             run_dream(memories, DreamContext(root=str(project)))
         with pytest.raises(MemoryRefused, match="Try again when it is done"):
             run_dream(memories, DreamContext(root=str(project)), dry_run=True)

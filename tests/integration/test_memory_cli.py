@@ -15,13 +15,13 @@ import pytest
 from aforesaid import clock, wiring
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.dream.run import lock_dreams
-from aforesaid.memory.format import blob_id
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
 from tests.support.product import aforesaid, on_a_terminal
 from tests.support.scripted_memory import asked, scripted
 from tests.support.scripted_models import ScriptedOpenAi, Status
 from tests.support.scripted_notes import use
+from tests.support.values import blob_id
 
 TABS = Memory("prefers-tabs", "The user prefers tabs", "user", "I prefer tabs.")
 AGAIN = replace(TABS, name="tabs-again")
@@ -422,7 +422,7 @@ def test_two_dreams_at_once_are_one_too_many(doubled: Path) -> None:
     with lock_dreams(memories(doubled).places.root):
         done = aforesaid("dream", cwd=doubled)
     assert done.returncode == 1
-    assert "Another dream is under way. Try again when it is done" in done.stderr
+    assert "Another dream is running. Try again when it has finished" in done.stderr
     dreamed(doubled)
 
 

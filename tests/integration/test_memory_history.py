@@ -11,15 +11,17 @@ from aforesaid.clock import DAY
 from aforesaid.errors import Edited, MemoryRefused, NotFound
 from aforesaid.memory import history
 from aforesaid.memory.changes import Memories, undo_change
+from aforesaid.memory.curation import list_changes
 from aforesaid.memory.files import FileChange
 from aforesaid.memory.folders import find_places
 from aforesaid.memory.format import checksum
-from aforesaid.memory.history import BY_HAND, History
+from aforesaid.memory.history import BY_HAND, Entry, History
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
 from aforesaid.settings import load
 from aforesaid.text import clean, cut
 from tests.support.examples import examples
+from tests.support.values import require
 
 TABS = Memory("prefers-tabs", "Tabs, not spaces", "user", "Indent with tabs.")
 AUTH = Memory("auth-rewrite", "The rewrite is for compliance", "project", "It has a date.")
@@ -121,6 +123,63 @@ def test_hand_edits_are_recorded_as_such_before_a_change(memories: Memories) -> 
     write(memories, replace(TABS, body="Again."))
     assert reasons(memories)[:2] == ["remembered", BY_HAND]
     assert reasons(memories).count(BY_HAND) == 2
+
+
+def test_a_process_reads_an_entry_once_until_it_is_rewritten(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load, read = History._load, []
+
+    def count_and_load(history: History, name: str) -> Entry | None:
+        read.append(name)
+        return load(history, name)
+
+    for body in ("One.", "Two.", "Three."):
+        write(memories, replace(TABS, body=body))
+    monkeypatch.setattr(History, "_load", count_and_load)
+    write(memories, AUTH)
+    assert read == ["s3.json"]
+    auth = memories.places.project.file(AUTH.name)
+    auth.unlink()
+    memories.erase(lambda path, data: None if AUTH.name in path else data)
+    read.clear()
+    write(memories, replace(TABS, body="Four."))
+    assert read == ["s4.json"], "the others say what they said"
+    assert reasons(memories)[0] == "remembered"
+    assert AUTH.name not in "".join(memories.history.known())
+    tabs_file(memories).unlink()
+    write(memories, AUTH)
+    gone = memories.history.log()[1]
+    before, after = gone.files["user/prefers-tabs.md"]
+    assert (gone.reason, after) == (BY_HAND, None)
+    assert b"Four." in require(before)
+
+
+@pytest.mark.parametrize("way", ["purge", "prune"])
+def test_the_list_that_older_versions_kept_goes(memories: Memories, way: str) -> None:
+    """T63: it has names of memories."""
+    write(memories, TABS)
+    former = memories.places.root / ".history" / "known.json"
+    former.write_text('{"number": 1, "files": {"user/prefers-tabs.md": "5d0c"}}')
+    if way == "purge":
+        memories.erase(lambda path, data: None if TABS.name in path else data)
+    else:
+        memories.history.prune(memories.clock())
+    assert not former.exists()
+
+
+def test_the_changes_of_a_memory_are_found_by_all_its_names(memories: Memories) -> None:
+    write(memories, AUTH)
+    write(memories, TABS)
+    tabs_file(memories).rename(memories.places.user.file("tabs"))
+    memories.places.user.file("None").write_text("---\ndescription: no title\n---\n")
+    write(memories, replace(AUTH, body="It has none."))
+    first, by_hand, change = (
+        list_changes(memories, "auth-rewrite")[1],
+        *memories.history.log(2)[::-1],
+    )
+    assert list_changes(memories, "auth-rewrite") == [change, first], "not that of None.md"
+    assert list_changes(memories, "tabs") == [by_hand, memories.history.log()[2]]
 
 
 def test_undo_gives_back_the_bytes_and_undo_of_undo_is_redo(memories: Memories) -> None:

@@ -18,7 +18,6 @@ from textwrap import shorten
 from aforesaid import clock, wiring
 from aforesaid.clock import DAY, HOUR, MINUTE, SECOND
 from aforesaid.memory.changes import Memories
-from aforesaid.memory.format import blob_id
 from aforesaid.model.memories import Memory
 from aforesaid.model.observations import Doubt, ObservationDraft
 from aforesaid.model.records import (
@@ -40,6 +39,7 @@ from aforesaid.repository import identify
 from aforesaid.store.store import Store
 from tests.support import big_home_words as words
 from tests.support.big_home_words import DOMAINS, Domain
+from tests.support.values import blob_id
 
 SESSIONS, PER_SESSION, DAYS, MEMORIES = 200, 50, 90, 40
 MODELS = (("anthropic", "claude-haiku-4-5", 1, 5), ("claude", "claude-sonnet-5", 3, 15))

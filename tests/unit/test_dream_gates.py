@@ -37,7 +37,7 @@ OPEN: dict[str, Any] = {
 # fmt: off
 CLOSED = [
     ("an hour ago", {"last": NOW - HOUR}, "the last dream was 1 h ago"),
-    ("a minute short of a day", {"last": NOW - DAY + MINUTE}, "a day is between two"),
+    ("a minute short of a day", {"last": NOW - DAY + MINUTE}, "a day must pass between dreams"),
     ("checked just now", {"checked": NOW}, "it was checked"),
     ("checked 9 minutes ago", {"checked": NOW - 9 * MINUTE}, "9 min ago"),
     ("four sessions", {"sessions": 4}, "4 sessions since the last dream, and 5 are needed"),

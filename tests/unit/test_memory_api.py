@@ -617,7 +617,7 @@ def test_another_dream_is_not_disturbed(memory: aforesaid.Memory, shop: Path) ->
     fill(memory)
     sessions(shop, 5)
     with lock_dreams(memory._memories.places.root):
-        assert "Another dream is under way" in (memory.consolidate().given_up or "")
+        assert "Another dream is running" in (memory.consolidate().given_up or "")
         with pytest.raises(errors.MemoryRefused):
             memory.consolidate(force=True)
     assert memory.consolidate().entry

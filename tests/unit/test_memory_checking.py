@@ -10,9 +10,9 @@ from aforesaid.freshness import CHANGED, GONE, UNCHANGED, UNKNOWN
 from aforesaid.memory.changes import Memories
 from aforesaid.memory.curation import CheckedMemory, check_memories
 from aforesaid.memory.folders import find_places
-from aforesaid.memory.format import blob_id
 from aforesaid.model.memories import Memory
 from aforesaid.paths import Paths
+from tests.support.values import blob_id
 
 
 @pytest.fixture

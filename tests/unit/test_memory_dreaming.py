@@ -1,6 +1,7 @@
 """When the worker dreams by itself, of which projects, and what it tells of a dream that was asked for."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -179,7 +180,7 @@ def test_a_dream_on_request_puts_off_the_next_one_of_its_project_alone(bedroom: 
     bedroom.clock.at += HOUR
     bedroom.past["shop"].at = bedroom.clock.at
     bedroom.work("shop", MIN_SESSIONS)
-    assert bedroom.dreamer().run_if_due() == 0, "a day is between two of one project"
+    assert bedroom.dreamer().run_if_due() == 0, "a day must pass between two of one project"
     bedroom.clock.at += DAY
     assert bedroom.dreamer().run_if_due() == 1
 
@@ -240,9 +241,20 @@ def test_while_another_one_dreams_nobody_else_does(bedroom: Bedroom, dry_run: bo
     shop = bedroom.project("shop")
     with lock_dreams(shop.places.root):
         assert bedroom.dreamer().run_if_due() == 0
-        with pytest.raises(MemoryRefused, match="Another dream is under way"):
+        with pytest.raises(MemoryRefused, match="Another dream is running"):
             bedroom.at_once("shop", dry_run=dry_run)
     assert retired(shop) == 0
+    assert bedroom.dreamer().run_if_due() == 1
+
+
+def test_whoever_is_quicker_to_the_lock_dreams(bedroom: Bedroom) -> None:
+    shop, dreamer = bedroom.project("shop"), bedroom.dreamer()
+    with ExitStack() as other:
+        # After the gates.
+        dreamer.before = lambda: other.enter_context(lock_dreams(shop.places.root))
+        assert dreamer.run_if_due() == 0
+    assert retired(shop) == 0
+    assert bedroom.last() is None
     assert bedroom.dreamer().run_if_due() == 1
 
 
@@ -257,7 +269,7 @@ def test_while_a_model_thinks_about_a_dry_run_there_is_no_other(
 
     def ask(self: StubModel, request: Request) -> Reply | Failure:
         for name in ("shop", "office"):
-            with pytest.raises(MemoryRefused, match="is under way"):
+            with pytest.raises(MemoryRefused, match="is running"):
                 bedroom.at_once(name, dry_run=True)
         meanwhile.append(bedroom.dreamer().run_if_due())
         return answer(self, request)

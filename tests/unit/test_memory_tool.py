@@ -287,6 +287,15 @@ def test_what_the_user_pinned_stays(tool: Tool) -> None:
     assert stored.memory.pinned
 
 
+def test_a_memory_that_gets_its_name_back_replaces_only_the_other_one(tool: Tool) -> None:
+    tool.create("/memories/a.md", "Tabs.")
+    tool("rename", old_path="/memories/a.md", new_path="/memories/b.md")
+    tool("rename", old_path="/memories/b.md", new_path="/memories/a.md")
+    assert require(tool.tool._memories.get("a")).memory.replaces == ("b",)
+    tool("rename", old_path="/memories/a.md", new_path="/memories/b.md")
+    assert require(tool.tool._memories.get("b")).memory.replaces == ("a",)
+
+
 def test_a_memory_becomes_the_users_and_a_plain_file_and_a_memory_again(tool: Tool) -> None:
     tool.create("/memories/tabs.md", "Tabs.")
     tool("rename", old_path="/memories/tabs.md", new_path="/memories/user/tabs.md")

@@ -162,9 +162,10 @@ def check_disk() -> Iterator[Finding]:
     home = wiring.home()
     room = measure(home.paths, home.settings)
     # In tenths of a MB; the last part takes what was rounded off, so that the parts sum up to the whole.
-    tenths = {name: size * 10 // MB for name, size in sizes(home.paths).items()}
-    parts = dict(sorted(tenths.items(), key=lambda each: -each[1])[:LARGEST])
-    total = room.used * 10 // MB
+    found = sizes(home.paths)
+    total = sum(found.values()) * 10 // MB
+    largest = sorted(found.items(), key=lambda each: -each[1])[:LARGEST]
+    parts = {name: size * 10 // MB for name, size in largest}
     parts["other"] = total - sum(parts.values())
     used = ", ".join(f"{name} {size / 10:,.1f} MB" for name, size in parts.items() if size > 0)
     full = room.warning and f"{room.warning}; largest: {used}"

@@ -421,8 +421,10 @@ class Memories:
                 continue
             with suppress(OSError):
                 data, below = files.read_file(path), _relative(root, path)
-                if data != known.get(below):
-                    found.append(files.FileChange(path, known.get(below), data))
+                entry, last = known.get(below, ("", None))
+                if last != (None if data is None else checksum(data)):
+                    before = history.entry(entry).files[below][1] if last else None
+                    found.append(files.FileChange(path, before, data))
         return found
 
     @contextmanager

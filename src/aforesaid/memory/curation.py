@@ -104,8 +104,8 @@ def list_changes(memories: Memories, name: str) -> list[Entry]:
     name = name.removesuffix(SUFFIX)
     names = {name}
     if stored := memories.get(name) or memories.retired().get(name):
-        title = str(stored.memory.extra.get(TITLE_KEY))  # its name before it was renamed by hand
-        names |= {original_name(stored), title, *stored.memory.replaces}
+        title = stored.memory.extra.get(TITLE_KEY, name)  # its name before it was renamed by hand
+        names |= {original_name(stored), str(title), *stored.memory.replaces}
     found = memories.history.log(None, memories.folders)
     return [each for each in found if not names.isdisjoint(map(_stem, each.paths))]
 

@@ -136,7 +136,7 @@ def write_lock(root: Path, seconds: float = WRITER_SECONDS) -> Iterator[None]:
 
 @contextmanager
 def read_lock(root: Path) -> Iterator[None]:
-    """Keeps writers out, if the lock can be had soon. Creates no file."""
+    """Keeps writers out, if the lock is free in time. Creates no file."""
     descriptor = None if holds_write_lock(root) else _acquire(root, READER_SECONDS, shared=True)
     try:
         yield

@@ -239,9 +239,10 @@ def normalize(memory: Memory) -> Memory:
     """As it will be read back: clean, and on one line where a field is one line."""
     body = _trim_body(memory.body)
     files = {_one_line(path): _one_line(blob) for path, blob in memory.files}
+    name = _clean(memory.name)
     return replace(
         memory,
-        name=_clean(memory.name),
+        name=name,
         description=_one_line(memory.description) or _derive_description(body),
         body=body,
         created=_valid_time(memory.created),
@@ -249,7 +250,7 @@ def normalize(memory: Memory) -> Memory:
         evidence=_one_lines(memory.evidence),
         commit=_one_line(memory.commit or "") or None,
         files=tuple((path, blob) for path, blob in files.items() if path),
-        replaces=_one_lines(memory.replaces),
+        replaces=tuple(each for each in _one_lines(memory.replaces) if each != name),  # not itself
         replaced_by=_one_line(memory.replaced_by or "") or None,
         extra={k: v for k, v in to_plain(memory.extra).items() if k not in FIELDS},
     )
@@ -258,11 +259,6 @@ def normalize(memory: Memory) -> Memory:
 def checksum(data: bytes) -> str:
     """Identifies the version of a file."""
     return hashlib.sha256(data).hexdigest()
-
-
-def blob_id(data: bytes) -> str:
-    """The id that git gives a content."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def decode_text(data: bytes) -> str:

@@ -32,9 +32,11 @@ from aforesaid.memory.files import (
     write_file,
 )
 from aforesaid.memory.folders import RETIRED_FOLDER, is_changeable, rebuild_index
+from aforesaid.memory.format import checksum
 
 HISTORY_FOLDER = ".history"
 OPEN = "open.json"
+FORMER_KNOWN = "known.json"  # names of memories, written by older versions
 ENTRY = re.compile(r"s([1-9][0-9]{0,17})\.json")
 KEPT_ENTRIES, KEPT_TIME = 2_000, 365 * DAY
 LATEST = 20  # entries of a log
@@ -47,6 +49,8 @@ Files = Mapping[str, tuple[bytes | None, bytes | None]]
 # Decides what a purge leaves of a file, from its path and content; None deletes it. The path is empty for the
 # reason of a change.
 Keep = Callable[[str, bytes], bytes | None]
+# By folder and version of an entry (number, time, inode), the checksums after it by path; None: no such file.
+_checksums: dict[Path, dict[tuple[int, int, int], dict[str, str | None]]] = {}
 
 
 class Entry(NamedTuple):
@@ -98,13 +102,28 @@ class History:
             raise NotFound("Nothing has been changed yet.")
         return unified_diff((self.entry(entry_id) if entry_id else last[0]).files)
 
-    def known(self) -> dict[str, bytes | None]:
-        """The content of every file after the last entry that has it, to detect edits by hand."""
-        found: dict[str, bytes | None] = {}
-        for entry in self._entries():
-            for path, (_, after) in entry.files.items():
-                found.setdefault(path, after)
+    def known(self) -> dict[str, tuple[str, str | None]]:
+        """To detect edits by hand: for every file, the last entry that has it, and its checksum after that.
+        A process reads an entry only once, and again when a purge has rewritten it."""
+        cached, current = _checksums.get(self._folder, {}), {}
+        found: dict[str, tuple[str, str | None]] = {}
+        for number in self._numbers():
+            with suppress(FileNotFoundError):
+                now = (self._folder / f"s{number}.json").stat()
+                version = (number, now.st_mtime_ns, now.st_ino)
+                files = cached[version] if version in cached else self._checksums_after(number)
+                current[version] = files
+                for path, after in files.items():
+                    found.setdefault(path, (f"s{number}", after))
+        _checksums[self._folder] = current
         return found
+
+    def _checksums_after(self, number: int) -> dict[str, str | None]:
+        entry = self._load(f"s{number}.json")
+        return {
+            path: None if after is None else checksum(after)
+            for path, (_, after) in (entry.files.items() if entry else ())
+        }
 
     def open(self, at: int, reason: str, files: Iterable[FileChange]) -> Entry:
         """Commits a change. `apply` makes it."""
@@ -164,7 +183,7 @@ class History:
         """Deletes outdated entries; safe to interrupt."""
         for number in self.outdated(now):
             remove_file(self._folder / f"s{number}.json")
-        remove_temporaries(self._folder)
+        self._remove_leftovers()
 
     def erase(self, keep: Keep) -> int:
         """Purges contents, paths and reasons. Returns how many entries changed. An entry that cannot be read
@@ -186,8 +205,12 @@ class History:
             if purged != entry:
                 self._write(f"{entry.id}.json", purged)
                 count += 1
-        remove_temporaries(self._folder)
+        self._remove_leftovers()
         return count
+
+    def _remove_leftovers(self) -> None:
+        remove_file(self._folder / FORMER_KNOWN)
+        remove_temporaries(self._folder)
 
     def _entry(
         self, at: int, reason: str, files: Iterable[FileChange], number: int | None = None

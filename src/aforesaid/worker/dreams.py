@@ -51,8 +51,8 @@ class Dreamer:
         return sum(map(self._dream_of, due))
 
     def run_on_request(self, request: Json) -> Json:
-        """`dir`, `dry_run`, and `project` if it is known. The gates are for dreams that nobody asked for;
-        only one at a time there is of either, as one may ask a model for minutes."""
+        """`dir`, `dry_run`, and `project` if it is known. The gates do not apply. Raises
+        MemoryRefused while another dream runs."""
         memories = self.memories(request["dir"])
         project = request.get("project") or self.context.store.projects.find_at(request["dir"])
         if not request["dry_run"]:

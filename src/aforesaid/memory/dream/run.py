@@ -74,10 +74,11 @@ def closed_gate(
     check; `sessions` since the last dream; `memories`. What is None is not judged. The lock is the last
     gate."""
     if last is not None and now - last < INTERVAL:
-        return f"the last dream was {age(last, now=now)} ago, and a day is between two"
+        return f"the last dream was {age(last, now=now)} ago, and a day must pass between dreams"
     if checked is not None and 0 <= now - checked < THROTTLE:
         return (
-            f"it was checked {age(checked, now=now)} ago, and {THROTTLE // MINUTE} min are between"
+            f"it was checked {age(checked, now=now)} ago, and {THROTTLE // MINUTE} min must pass "
+            "between checks"
         )
     if sessions is not None and sessions < MIN_SESSIONS:
         return f"{count(sessions, 'session')} since the last dream, and {MIN_SESSIONS} are needed"
@@ -92,7 +93,7 @@ def lock_dreams(root: Path) -> Iterator[None]:
     process dreams."""
     descriptor = locks.acquire(private_dir(root) / DREAM_LOCK_FILE, timeout=0)
     if descriptor is None:
-        raise MemoryRefused("Another dream is under way. Try again when it is done.")
+        raise MemoryRefused("Another dream is running. Try again when it has finished.")
     try:
         yield
     finally:
