@@ -34,7 +34,8 @@ NO_SESSIONS = (
 def show(context: click.Context, what: str, level: str) -> None:
     """Show observation ID (a number such as 12 or #12) or session ID (its first letters are enough).
 
-    Also by name, as search prints it: summary:7, prompt:3, event:9, memory:NAME.
+    A number of up to 7 digits is always an observation. Also by name, as search prints it: summary:7,
+    prompt:3, event:9, memory:NAME.
     """
     if what.startswith("memory:"):
         from aforesaid.cli.memory import show as show_memory

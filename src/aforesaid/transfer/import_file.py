@@ -18,6 +18,7 @@ from aforesaid.model.records import (
     RequestRecord,
     SessionRecord,
 )
+from aforesaid.paths import open_regular
 from aforesaid.transfer.format import FORMAT, VERSION, End, Header, Line, Malformed, decoded
 from aforesaid.transfer.importer import Block
 
@@ -28,7 +29,7 @@ LONGEST = 128 * 1024 * 1024  # bytes of an unpacked line; no event is stored wit
 class ExportFile:
     def __init__(self, path: Path) -> None:
         try:
-            self._raw = path.open("rb")
+            self._raw = open_regular(path, follow=True)  # a pipe could keep the worker from ending
             self.total = path.stat().st_size
         except OSError as error:
             raise TransferError(f"{path} cannot be read: {error.strerror}.") from None

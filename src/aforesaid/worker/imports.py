@@ -22,63 +22,79 @@ if TYPE_CHECKING:  # loaded by the first import
     from aforesaid.transfer.importer import Progress, Source
 
 Json = dict[str, Any]
-WATCHED_SECONDS = 5.0  # that a client may not ask, then it is gone
-BUSY_SECONDS = 8.0  # longer than it takes to notice that the client of another import is gone
+PATIENCE_SECONDS = 30.0  # that a client may not ask: on a busy machine it is slow
+OTHERS_SECONDS = 5.0  # the same while another import waits
+
+
+@dataclass(slots=True)
+class _Import:
+    """`answer`: to its client, which was heard last at `asked_at`."""
+
+    request: Json
+    answer: Json = field(default_factory=dict)
+    asked_at: float = field(default_factory=time.monotonic)
+    thread: threading.Thread = field(init=False)
 
 
 @dataclass(slots=True)
 class Imports:
-    """`on_imported`: called with the projects that were added to."""
+    """One at a time; the next waits for it. They are kept, to report how they went. `on_imported`: called
+    with the projects that were added to."""
 
     context: Context
     on_imported: Callable[[frozenset[int]], None]
+    _imports: dict[str, _Import] = field(default_factory=dict)  # by name
+    _beginning: threading.Lock = field(default_factory=threading.Lock)
     _running: threading.Lock = field(default_factory=threading.Lock)
-    _name: str = ""
-    _progress: Json = field(default_factory=dict)
-    _asked_at: float = 0.0
 
     def at_work(self) -> bool:
-        return self._running.locked()
+        return any(each.thread.is_alive() for each in list(self._imports.values()))
 
     def wait(self) -> None:
-        """When the worker ends: the current step is finished."""
-        if self._running.acquire(timeout=BUSY_SECONDS):
-            self._running.release()
+        """When the worker ends: the current step is finished, and no other begins."""
+        with self._beginning:
+            threads = [each.thread for each in self._imports.values()]
+        for thread in threads:
+            thread.join()
 
     def begin(self, request: Json) -> Json:
         """`what`, `path`, `dry_run`, and what the source needs. Returns the name to ask with."""
-        if self.context.stopping.is_set():
-            return {"lost": True}
-        if not self._running.acquire(timeout=BUSY_SECONDS):
-            raise AforesaidError("Another import is running. Try again when it has finished.")
-        self._name, self._progress, self._asked_at = os.urandom(8).hex(), {}, time.monotonic()
-        threading.Thread(target=self._run, args=(request,), name="import", daemon=True).start()
-        return {"name": self._name}
+        name, begun = os.urandom(8).hex(), _Import(request)
+        begun.thread = threading.Thread(target=self._run, args=(begun,), name="import", daemon=True)
+        with self._beginning:
+            if self.context.stopping.is_set():
+                return {"lost": True}
+            self._imports[name] = begun
+            begun.thread.start()
+        return {"name": name}
 
     def progress(self, request: Json) -> Json:
         """The last answer has `over`, or is an error. `lost`: it has ended before that; begin again."""
-        if request["name"] != self._name:
+        found = self._imports.get(request["name"])
+        if found is None:
             return {"lost": True}
-        self._asked_at = time.monotonic()
-        return self._progress
+        found.asked_at = time.monotonic()
+        return found.answer
 
-    def _run(self, request: Json) -> None:
+    def _run(self, this: _Import) -> None:
         try:
-            self._import(request)
+            with self._running:
+                self._import(this)
         except AforesaidError as error:
-            self._progress = describe_error(error)
+            this.answer = describe_error(error)
         except Exception as error:
             log.warning("import.failed", error=log.cause(error))
             what = type(error).__name__
             why = f"It could not be imported ({what}). See `aforesaid worker logs`."
-            self._progress = describe_error(AforesaidError(why))
-        finally:
-            self._running.release()
+            this.answer = describe_error(AforesaidError(why))
 
-    def _import(self, request: Json) -> None:
+    def _import(self, this: _Import) -> None:
         from aforesaid.memory.transfer import MemoryImport
         from aforesaid.transfer import importer
 
+        if not self._go_on(this):
+            return
+        request = this.request
         undo, source = bool(request["dry_run"]), self._source(request)
         store, redactor = self.context.store, self.context.redactor
         memories = MemoryImport(self.context.paths.memory, self.context.clock)
@@ -87,17 +103,26 @@ class Imports:
         progress = importer.Progress()
         try:
             for progress in steps:
-                self._progress = _describe(source, progress)
-                watched = time.monotonic() < self._asked_at + WATCHED_SECONDS
-                if not watched or not self.context.go_on():
-                    self._name = ""
+                this.answer = _describe(source, progress)
+                if not self._go_on(this):
                     return
         finally:
             steps.close()
             log.action("import.ended", dry_run=undo, **progress.new)
             if not undo and progress.projects:
                 self.on_imported(frozenset(progress.projects))
-        self._progress = _describe(source, progress) | {"over": True}
+        this.answer = _describe(source, progress) | {"over": True}
+
+    def _go_on(self, this: _Import) -> bool:
+        waiting = any(
+            each is not this and each.thread.is_alive() for each in list(self._imports.values())
+        )
+        patience = OTHERS_SECONDS if waiting else PATIENCE_SECONDS
+        wanted = time.monotonic() < this.asked_at + patience
+        if wanted and self.context.go_on():
+            return True
+        this.answer = {"lost": True}
+        return False
 
     def _source(self, request: Json) -> "Source":
         from aforesaid.transfer.claude_mem import ClaudeMem

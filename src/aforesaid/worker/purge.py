@@ -187,6 +187,8 @@ class Purger:
         wanted = read(request["wanted"])
         self._filter(Plan(wanted, self.context.clock()))
         with self._lock:
+            if self.context.stopping.is_set():
+                return {"lost": True}
             dry = bool(request["dry_run"])
             first = self._run if self.at_work() else None if dry else self._resume_left()
             if first is not None:
@@ -215,8 +217,10 @@ class Purger:
 
     def wait(self) -> None:
         """When the worker ends: the current step is finished, and the request stays on disk."""
-        if self._thread is not None:
-            self._thread.join()
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join()
 
     def _resume_left(self) -> Run | None:
         """An unfinished purge goes first: the file holds one request, and another would replace it."""
