@@ -8,7 +8,7 @@ from aforesaid.clock import DAY, HOUR
 from aforesaid.encoders.static_table import StaticTable
 from aforesaid.model.jobs import OBSERVE
 from aforesaid.model.observations import ObservationDraft, SummaryDraft
-from aforesaid.model.search import MATCH_END, MATCH_START, Document
+from aforesaid.model.search import MATCH_END, MATCH_START, Document, Filters
 from aforesaid.recall import search as searching
 from aforesaid.recall.render import render_item
 from aforesaid.store.database import load_queries
@@ -200,6 +200,33 @@ def test_a_search_keeps_to_its_times(memory: Memory, store: Store) -> None:
     assert found(store, "pump", since=between, kinds=only) == [("observation", "pump late")]
     assert found(store, "pump", until=between, kinds=only) == [("observation", "pump early")]
     assert found(store, "pump", since=between, until=between + 1, kinds=only) == []
+
+
+def test_better_matches_of_another_time_do_not_hide_those_asked_for(
+    memory: Memory, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by month: `until` alone, and a period of many years, have too many."""
+    for limit in ("COUNTED", "BY_WORDS"):
+        monkeypatch.setattr(searching, limit, 5)
+    memory.turn(
+        "p", ObservationDraft("change", "early", narrative="a pump among" + " other words" * 9)
+    )
+    until = memory.at + HOUR
+    memory.at += DAY
+    for _ in range(12):
+        memory.turn("p", ObservationDraft("change", "pump"))
+    unread = store.index.unread_events(100)
+    texts = ("pump" if each.event.at > until else "a pump among other words" for each in unread)
+    store.index.add_event_texts(
+        (each, text, None) for each, text in zip(unread, texts, strict=True)
+    )
+    for since in (None, 0):
+        period: dict[str, Any] = {"since": since, "until": until}
+        assert found(store, "pump", kinds=("observation",), **period) == [("observation", "early")]
+        events = store.index.match_events(["pump"], Filters(**period), 1)
+        assert [each.at < until for each in events] == [True]
+        turns = store.index.match_turns(["pump"], Filters(**period), 1)
+        assert len(turns) == 1
 
 
 def test_each_level_finds_what_it_names(memory: Memory, store: Store) -> None:

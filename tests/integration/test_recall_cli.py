@@ -138,6 +138,18 @@ def test_search_keeps_to_its_filters(project: Path) -> None:
         assert set(titles(project, "pump", *arguments)) == expected, arguments
 
 
+def test_a_file_of_another_project_is_named_from_there_even_if_it_exists_here(
+    project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/valve.py").write_text("another = 1\n")
+    asked = ("pump", "--project", "shop", "--file", "src/valve.py")
+    assert titles(tmp_path, *asked) == ["Steel valve beside the pump"]
+    found = answer(tmp_path, "files", "src/valve.py", "--project", "shop")
+    assert [each["id"] for each in found["observations"]] == [2]
+    assert titles(project / "src", "pump", "--file", "../src/valve.py") == titles(tmp_path, *asked)
+
+
 def test_search_looks_in_this_project_in_another_or_in_all(project: Path, tmp_path: Path) -> None:
     assert titles(project, "gasket", "--project", "shop")
     assert titles(tmp_path, "gasket", "--all")

@@ -87,6 +87,9 @@ openssl s_client -connect example.org:443
 dig TXT example.org
 whois example.org
 powershell -c "Invoke-WebRequest https://example.org"
+powershell -NoProfile Invoke-WebRequest https://example.org
+pwsh iwr e.example/x
+pwsh node_modules/evil/postinstall.ps1
 helm show readme bitnami/nginx
 svn cat https://svn.example.org/trunk/README
 env FOO=1 nohup curl https://example.org/
@@ -108,6 +111,8 @@ git show origin/main:README.md
 git log origin/main..HEAD --oneline
 git checkout -b feature/upstream-sync
 pytest -q
+pwsh ./tools/build.ps1 -Release
+pwsh iwr http://localhost:8000/health
 make release
 grep -rn curl README.md
 grep -n "https://example.org" docs/*.md

@@ -206,6 +206,23 @@ def test_files_are_read_from_elements_and_from_lines() -> None:
     assert found.files_modified == ("c.py", "d.py")
 
 
+def test_values_may_stand_in_attributes() -> None:
+    found = draft(
+        '<observation type="bugfix" title="a &lt; b &amp; c"><facts><fact id="1" text="F."/></facts>'
+    )
+    assert (found.type, found.title, found.facts) == ("bugfix", "a < b & c", ("F.",))
+    assert draft("<observation type='Bug Fix'><fact>F.</fact></observation>").type == "bugfix"
+    assert isinstance(parse_observations('<observation type="bugfix"></observation>'), Unusable)
+
+
+def test_an_attribute_of_an_element_with_text_is_not_content() -> None:
+    found = draft(
+        '<observation id="7"><type id="t">bugfix</type><title lang="en">Real title</title><facts>'
+        '<fact id="1" name="n">X</fact><fact id="2">Y</fact></facts><concept id="3"/></observation>'
+    )
+    assert found == ObservationDraft("bugfix", "Real title", facts=("X", "Y"))
+
+
 def test_placeholders_are_empty() -> None:
     found = within(
         "<title>[Title]</title><subtitle>…</subtitle><facts><fact>...</fact>"
@@ -253,6 +270,24 @@ def test_the_cut_within_a_sentence_is_marked_and_no_other() -> None:
     assert draft("<observation><title>One two</title><facts><fact>It goes").facts == ("It goes…",)
     assert draft("<observation><title>One two</title><facts><fact>It goes.").facts == ("It goes.",)
     assert draft("<observation><title>One two</title><type>bugfix").type == "bugfix"
+
+
+@loop_over(
+    "end",
+    [
+        "It fails whenever a < b and the counter was reset",
+        "It fails whenever a <b",
+        "It takes a List<Str",
+        "It draws a <div class='x",
+        "It compares a </b and c",
+    ],
+)
+def test_only_a_known_tag_that_was_cut_off_is_left_out(end: str) -> None:
+    for field in ("fact", "narrative"):
+        reply = f"<observation><title>One two</title><{field}>{end}"
+        for tag in ("", "<", "</fac", "<fact", "<fact id='1", "<skip reason='cut o"):
+            found = draft(f"{reply}{tag}")
+            assert f"{end}…" in (*found.facts, found.narrative), (end, tag)
 
 
 @loop_over(
@@ -348,6 +383,7 @@ def test_unknown_parts_of_a_summary_become_notes() -> None:
         ('<skip_summary reason="nothing was done"/>', "nothing was done"),
         ("```\n<skip_summary reason='a &lt; b'>\n```", "a < b"),
         ("<summary><skip_summary>small talk</skip_summary></summary>", "small talk"),
+        ('<skip_summary id="1">small talk</skip_summary>', "small talk"),
         ("<skip_summary/>", "no reason given"),
     ],
 )

@@ -167,6 +167,12 @@ def test_no_fewer_values_are_counted_than_there_are(value: Any) -> None:
     assert size(value) - 1 <= count_values(json.dumps(value)) <= 2 * size(value)
 
 
+@pytest.mark.parametrize("end", ["", "\\", '"', '", 1, 2'])
+def test_values_are_counted_in_linear_time_whatever_a_string_holds(end: str) -> None:
+    """Of a megabyte: a string that is not terminated was searched from each of its quotes."""
+    assert count_values('["' + '\\"' * 500_000 + end) == 1 + end.count(",")
+
+
 def test_what_utf8_cannot_say_is_escaped() -> None:
     assert json.loads(encode({"text": "\ud800 ü"})) == {"text": "\ud800 ü"}
     assert "ü".encode() in encode({"text": "ü"})

@@ -44,8 +44,8 @@ def recover(repository: BackupRepository, why: str) -> None:
     recent = (each for each in recovery_log.load_all(paths) if each.done and each.at > since)
     if any(each.what == FILE for each in recent):
         raise StoreDamaged(
-            f"{paths.database} is damaged again ({why}), soon after it was mended. Its disk may be "
-            "failing, or another program writes to the file. See to that, then run `aforesaid restore`; "
+            f"{paths.database} is damaged again ({why}), soon after it was repaired. Its disk may be "
+            "failing, or another program writes to the file. Fix that, then run `aforesaid restore`; "
             f"events wait in the spool, and {paths.damaged} has what was there before."
         )
     log.warning("recovery.began", why=why)
@@ -96,7 +96,7 @@ def _finish(repository: BackupRepository, record: RecoveryRecord) -> None:
     # SQLite's own words, on one line.
     why = " ".join(record.why.replace("*** in database main ***", "").split())[:120]
     message = (
-        f"aforesaid's database was damaged ({why}) and was mended at {day_and_time(record.at)}: "
+        f"aforesaid's database was damaged ({why}) and was repaired at {day_and_time(record.at)}: "
         f"{_describe(found, backup, held_back=held_back)} The damaged file is in {folder}."
     )
     record = replace(record, done=True, message=message, since=since, held_back=held_back)
@@ -139,10 +139,13 @@ def _describe(found: Salvaged | None, backup: Backup | None, *, held_back: bool)
         filled = _list_counts(found.filled)
         lost = f"{_list_counts(found.read) or 'little'} could still be read"
         lost += f", {filled} came from the backup of {at}. " if filled else ". "
-        if found.lost:
-            lost += f"About {_list_counts(found.lost) or 'a few rows'} could not be recovered."
-        else:
+        if not (found.torn or found.orphans):
             return f"{lost}Nothing was lost."
+        if found.lost:
+            lost += f"About {_list_counts(found.lost) or 'a few rows'} could not be recovered. "
+        # Whatever knew of rows at the end of a table may be damaged too.
+        names = " and ".join(table for table in NOUNS if table in found.torn)
+        lost += f"The last {names or 'rows'} may be missing."
     if held_back:
         return (
             f"{lost} Sessions were paused or erased, and which is no longer known: so transcripts are not "

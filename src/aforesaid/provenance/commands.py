@@ -324,7 +324,10 @@ def _run_code(state: Downloads, call: Call) -> bool:
     code = [" ".join(call.rest)] if WORDS["code-options"] & set(call.rest) else []
     code += call.inputs
     if not code:
-        scripts = [word for word in operands_of(call.rest)[:2] if not programs.TOOL.search(word)]
+        operands = operands_of(call.rest)
+        if call.program in ("powershell", "pwsh") and _is_foreign_code(state, " ".join(operands)):
+            return True  # they run their operands as code
+        scripts = [word for word in operands[:2] if not programs.TOOL.search(word)]
         return call.any or state.has_foreign(scripts)
     if call.program == "perl" and _read_files(state, replace(call, program="cat")):
         return True

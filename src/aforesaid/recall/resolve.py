@@ -143,12 +143,14 @@ def find_project(store: Store, name: str, here: Path) -> Project:
 
 
 def file_name(store: Store, project_id: int | None, path: str, here: Path) -> str:
-    """A file as observations name it: relative to the project's directory if it is below it. A path that is
-    not a file here is used as it was typed."""
+    """A file as observations name it: relative to the project's directory if it is there and below it. Any
+    other path is used as it was typed."""
     place = Path(path).expanduser()
     if project_id is None or not path or not (place.is_absolute() or (here / place).exists()):
         return path
-    return as_recorded(store, project_id, str(here / place))
+    whole = os.path.normpath(here / place)
+    name = as_recorded(store, project_id, whole)
+    return path if name == whole else name
 
 
 def as_recorded(store: Store, project_id: int, path: str) -> str:

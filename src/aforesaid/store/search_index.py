@@ -45,7 +45,6 @@ DEAD_END = re.compile(
 COPIED = ("session_id", "project_id", "at", "pinned", "doubted", "superseded", "by_user")
 MOST_MONTHS = 48
 YEAR = 365 * clock.DAY
-OVER = 5  # times as many events are looked at as are wanted: some are of another time
 # Of what stands at the same moment; everything else comes behind them.
 ORDER = (PROMPT, OBSERVATION)
 FOUND_IN = "{title body labels dates}"
@@ -250,7 +249,7 @@ class Index(Part):
         if not terms:
             return []
         match = " AND ".join([f"{FOUND_IN} : ({match_any(terms)})", *_clauses(filters)])
-        rows = self._db.rows("search", "match", match=match, limit=limit)
+        rows = self._db.rows("search", "match", match=match, limit=limit, **_period(filters))
         return [(row["id"], row["score"]) for row in rows]
 
     def filter_documents(self, filters: Filters, limit: int) -> list[int] | None:
@@ -310,10 +309,8 @@ class Index(Part):
         if not terms:
             return []
         match = _event_match(terms, filters)
-        wanted = {"since": filters.since, "until": filters.until, "limit": limit}
-        return self._db.all(
-            FoundEvent, "search", "events", match=match, candidates=limit * OVER, **wanted
-        )
+        wanted = {"match": match, "limit": limit, **_period(filters)}
+        return self._db.all(FoundEvent, "search", "events", **wanted)
 
     def match_turns(
         self, terms: Sequence[str], filters: Filters, limit: int
@@ -322,7 +319,7 @@ class Index(Part):
         if not terms:
             return {}
         match = _event_match(terms, filters)
-        rows = self._db.rows("search", "said", match=match, limit=limit)
+        rows = self._db.rows("search", "said", match=match, limit=limit, **_period(filters))
         return {(row[0], row[1]): row[2] for row in rows}
 
     def find_document(self, kind: str, source: int) -> int | None:
@@ -417,7 +414,7 @@ def _forget(db: Connection) -> int:
 
 
 def _clauses(filters: Filters) -> list[str]:
-    """A filter is a term of the scope. Times are by month; the rest of it is up to the caller."""
+    """A filter is a term of the scope. Times are by month: `_period` has the exact ones."""
     given: list[tuple[str, Iterable[object]]] = [
         ("p", () if filters.project_id is None else (filters.project_id,)),
         ("s", () if filters.session_id is None else (filters.session_id,)),
@@ -437,8 +434,12 @@ def _event_match(terms: Sequence[str], filters: Filters) -> str:
     return " AND ".join([f"words : ({match_any(terms)})", *_clauses(own)])
 
 
+def _period(filters: Filters) -> dict[str, object]:
+    return {"since": filters.since, "until": filters.until}
+
+
 def _months(filters: Filters) -> list[str]:
-    """Coarse: within a month, and in a period of years, the caller decides."""
+    """Coarse, to narrow the search; none for a period of many years. The query has the exact times."""
     if filters.since is None and filters.until is None:
         return []
     # Clocks go wrong: without an end, what is dated in the next year counts too.

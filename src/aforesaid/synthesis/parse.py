@@ -37,12 +37,13 @@ LONGEST_REPLY = 1_000_000  # characters; no model writes as much, a broken one m
 LOOK_BACK = 200  # characters before a tag
 NOTHING = ("none", "nothing", "no_observations", "no_observation", "no_summary")
 WORD_FIELDS = ("type", "concept", "file")  # they hold no sentence
+TEXT_ATTRIBUTES = ("value", "text", "name", "path", "reason")  # of an element without content
 THINKING = re.compile(r"\A\s*<think.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
 NO_TEXT = re.compile("[\0\ud800-\udfff]|<!\\[CDATA\\[|\\]\\]>")
-CUT_TAG = re.compile(r"</?[A-Za-z_]*(?:\s[^<>]{0,200})?\Z")
+CUT_TAG = re.compile(r"</?([A-Za-z_-]*)(\s[^<>]{0,200})?\Z")
 UNKNOWN_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>")
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-QUOTED = re.compile(r"=\s*(?:\"([^\"]*)|'([^']*))")
+ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'/]+))")
 OPENING_QUOTES = tuple("`\"'“‘«([{")
 
 
@@ -51,8 +52,9 @@ class Form:
     text alone."""
 
     def __init__(self, block: str, lists: Mapping[str, str], fields: Iterable[str]) -> None:
-        self.block, self.lists = block, lists
-        known = "|".join((*fields, *lists, block, *NOTHING)).replace("_", "[-_]")
+        self.block, self.lists, self.fields = block, lists, tuple(fields)
+        self.names = (*self.fields, *lists, block, *NOTHING, "skip")
+        known = "|".join(self.names).replace("_", "[-_]")
         self.tag = re.compile(rf"<(/?)\s*({known}|skip[\w-]*)(\s[^<>]*|/)?>", re.IGNORECASE)
 
 
@@ -73,7 +75,8 @@ def says_nothing(name: str) -> bool:
 def read_parts(reply: str, form: Form) -> list[Part]:
     """A field is open until its own closing tag, or the next tag that is markup and not a part of its
     text. Text outside of any block is chatter, unless it is a field's."""
-    source = CUT_TAG.sub("", THINKING.sub("", NO_TEXT.sub("", reply[:LONGEST_REPLY])))
+    source = THINKING.sub("", NO_TEXT.sub("", reply[:LONGEST_REPLY]))
+    source = _without_cut_tag(source, form)
     found: list[Part] = []
     field, within, at = "", None, 0
     for tag in form.tag.finditer(source):
@@ -85,17 +88,21 @@ def read_parts(reply: str, form: Form) -> list[Part]:
         closes, empty = bool(tag[1]), (tag[3] or "").endswith("/")
         if name == form.block:
             within = None if closes else ""
-            found += [] if closes else [Part(name, None, "")]
+            if not closes:
+                found.append(Part(name, None, ""))
+                fields = _attributes(tag).items()
+                found += [_part(key, "", text) for key, text in fields if key in form.fields]
         elif name in form.lists:
             if within is not None or not closes:
                 within = "" if closes or empty else name
         elif not closes:
             if within and form.lists[within] != name:
                 within = ""
-            if value := QUOTED.search(tag[3] or ""):  # `<skip_summary reason="…"/>`
-                found.append(_part(name, within, value[1] or value[2] or ""))
-            elif empty:
-                found.append(Part(name, within, ""))
+            # `<skip_summary reason="…">` needs no closing tag.
+            given = _attributes(tag) if empty or says_nothing(name) else {}
+            texts = [given[key] for key in TEXT_ATTRIBUTES if key in given]
+            if texts or empty:
+                found.append(_part(name, within, "".join(texts[:1])))
             else:
                 field = name
     rest = source[at:]
@@ -103,6 +110,20 @@ def read_parts(reply: str, form: Form) -> list[Part]:
         rest += ELLIPSIS  # the reply was cut off
     found.append(_part(field, within, rest))
     return [part for part in found if part.name or (part.within is not None and part.text.strip())]
+
+
+def _without_cut_tag(source: str, form: Form) -> str:
+    """A tag in which the reply was cut off holds no word yet. Its name may be cut off too."""
+    cut_tag = CUT_TAG.search(source)
+    if cut_tag is None:
+        return source
+    name, is_whole = cut_tag[1].lower().replace("-", "_"), cut_tag[2] is not None
+    known = name in form.names if is_whole else any(each.startswith(name) for each in form.names)
+    return source[: cut_tag.start()] if known or says_nothing(name) else source
+
+
+def _attributes(tag: re.Match[str]) -> dict[str, str]:
+    return {key.lower(): "".join(value) for key, *value in ATTRIBUTE.findall(tag[3] or "")}
 
 
 def _is_markup(tag: re.Match[str], name: str, field: str, at: int) -> bool:
@@ -245,7 +266,8 @@ class _Gathered:
     def ends_before(self, part: Part) -> bool:
         """At the next block; without one, at a second type or title, once this one has a body."""
         if part.name in ("type", "title") and any(self.texts[name] for name in BODY):
-            return _one_line(part.text) not in self.texts[part.name] != []
+            known = self.texts[part.name]
+            return bool(known) and _one_line(part.text) not in known
         return part.name == OBSERVATION.block and self.has_text
 
     def take(self, part: Part) -> None:
@@ -266,18 +288,19 @@ class _Gathered:
         return any(self.texts[name] for name in ("title", "subtitle", *BODY))
 
     def draft(self) -> ObservationDraft:
-        kinds, [title, *titles], [subtitle, *subtitles] = (self.texts[n] or [""] for n in LINES)
-        told = [*titles, *subtitles, *self.texts["narrative"]]
+        kinds, titles, subtitles = (self.texts[name] for name in LINES)
+        title, subtitle = next(iter(titles), None), next(iter(subtitles), None)
+        narrative = [*titles[1:], *subtitles[1:], *self.texts["narrative"]]
         facts, concepts, files_read, files_modified = (
             tuple(dict.fromkeys(self.texts[name]))
             for name in ("facts", "concepts", "files_read", "files_modified")
         )
         return ObservationDraft(
-            type=known_type(kinds[0]) if kinds[0] else FALLBACK_TYPE,
-            title=title or None,
-            subtitle=subtitle or None,
+            type=known_type(kinds[0]) if kinds else FALLBACK_TYPE,
+            title=title,
+            subtitle=subtitle,
             facts=facts,
-            narrative=_joined(each for each in told if each not in (title, subtitle)),
+            narrative=_joined(each for each in narrative if each not in (title, subtitle)),
             concepts=tuple(each for each in concepts if each.lower() not in TYPES),
             files_read=files_read,
             files_modified=files_modified,

@@ -30,7 +30,7 @@ MAX_QUERY_FIELDS = 200
 # megabytes and block other requests while it is parsed.
 MAX_BODY_VALUES = 100_000
 TOO_MANY = f"At most {MAX_BODY_VALUES} values are accepted in a body. Send a large one as text."
-STRING_OR_VALUE = re.compile(r'"(?:[^"\\]++|\\.)*+"|([\[{,])', re.DOTALL)
+STRING_OR_VALUE = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|([\[{,])', re.DOTALL)
 
 
 class ApiError(Exception):

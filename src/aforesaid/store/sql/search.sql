@@ -1,8 +1,11 @@
 -- Weights: a title counts more than the text under it, a date less; the scope only decides on who takes part.
+-- Months in the scope are coarse and may be left out, so the time is a condition before the limit too.
 -- name: match
-SELECT rowid AS id, -rank AS score FROM document_words
-WHERE document_words MATCH :match AND rank MATCH 'bm25(2.0, 1.0, 1.0, 0.7, 0.0)'
-ORDER BY rank LIMIT :limit;
+SELECT d.id, -w.rank AS score
+FROM document_words AS w CROSS JOIN documents AS d ON d.id = w.rowid
+WHERE w.document_words MATCH :match AND w.rank MATCH 'bm25(2.0, 1.0, 1.0, 0.7, 0.0)'
+  AND (:since IS NULL OR d.at >= :since) AND (:until IS NULL OR d.at < :until)
+ORDER BY w.rank LIMIT :limit;
 
 -- name: matching_ids
 SELECT rowid AS id FROM document_words WHERE document_words MATCH :match
@@ -114,17 +117,22 @@ ORDER BY w.rank;
 -- name: events
 SELECT e.id, e.session_id, t.project_id, e.at, e.tool, t.text, w.score, e.origin, e.prompt_number AS turn
 FROM (
-  SELECT rowid AS id, -rank AS score FROM event_words
-  WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :candidates
+  SELECT m.rowid AS id, -m.rank AS score
+  FROM event_words AS m CROSS JOIN events AS o ON o.id = m.rowid
+  WHERE m.event_words MATCH :match AND m.rank MATCH 'bm25(1.0, 0.0)'
+    AND (:since IS NULL OR o.at >= :since) AND (:until IS NULL OR o.at < :until)
+  ORDER BY m.rank LIMIT :limit
 ) AS w CROSS JOIN events AS e ON e.id = w.id JOIN event_texts AS t ON t.event_id = e.id
-WHERE (:since IS NULL OR e.at >= :since) AND (:until IS NULL OR e.at < :until)
-ORDER BY w.score DESC, e.id LIMIT :limit;
+ORDER BY w.score DESC, e.id;
 
 -- What the agent wrote, by turns.
 -- name: said
 SELECT e.session_id, e.prompt_number, max(w.score) AS score
 FROM (
-  SELECT rowid AS id, -rank AS score FROM event_words
-  WHERE event_words MATCH :match AND rank MATCH 'bm25(1.0, 0.0)' ORDER BY rank LIMIT :limit
+  SELECT m.rowid AS id, -m.rank AS score
+  FROM event_words AS m CROSS JOIN events AS o ON o.id = m.rowid
+  WHERE m.event_words MATCH :match AND m.rank MATCH 'bm25(1.0, 0.0)'
+    AND (:since IS NULL OR o.at >= :since) AND (:until IS NULL OR o.at < :until)
+  ORDER BY m.rank LIMIT :limit
 ) AS w JOIN events AS e ON e.id = w.id
 WHERE e.tool IS NULL GROUP BY e.session_id, e.prompt_number;
