@@ -202,7 +202,7 @@ class Commands:
         return {"requeued": count}
 
     def _reprocess(self, request: Json) -> Json:
-        """What the provider in force did not write is written anew by it."""
+        """What the active provider did not write is written anew by it."""
         if self.context.choice.fallback:
             # A model's words must not go because its login or package is missing today.
             raise ConfigError(FALLBACK.format(self.context.choice.why))
