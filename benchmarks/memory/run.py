@@ -1,4 +1,4 @@
-"""`benchmarks memory`: what is kept of talks, and what prompts are told of it; without a model, and
+"""`benchmarks memory`: what is kept of talks, and what is injected at prompts; without a model, and
 with one."""
 
 from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ def selected(model: Model | None, half: str, encoder: str, show: Show) -> Measur
     chooser = selection.product(MemoryRanker(encoder_named(encoder)), model, asked)
     told = selection.run(selection.half(half), chooser, show)
     how = model.model if model else "words" if encoder == "none" else f"words and {encoder}"
-    title = f"Memories told at prompts, chosen by {how}, {_named(half)}"
+    title = f"Memories injected at prompts, chosen by {how}, {_named(half)}"
     return Measured(told.table(title, asked), tuple(told.explained()))
 
 

@@ -94,14 +94,16 @@ class Run:
     def table(self, title: str, asked: Asked | None = None) -> table.Table:
         made = table.Table(title, ("", "value"))
         made.add("prompts", f"{len(self.told)}")
-        made.add("memories told", f"{self.given}")
+        made.add("memories injected", f"{self.given}")
         made.add("… that apply (precision)", table.share(self.right, self.given))
         made.add("… that are needed", table.share(self.needed, self.given))
-        made.add("needed memories that were told (recall)", table.share(self.needed, self.wanted))
-        made.add("prompts that need one, told of one", table.share(*self.helped))
-        made.add("prompts that need none, told nothing", table.share(*self.silent))
+        made.add(
+            "needed memories that were injected (recall)", table.share(self.needed, self.wanted)
+        )
+        made.add("prompts that need one and got one", table.share(*self.helped))
+        made.add("prompts that need none and got none", table.share(*self.silent))
         if asked is not None:
-            asked.add_to(made, "needed memory told", self.needed)
+            asked.add_to(made, "needed memory injected", self.needed)
         return made
 
     def explained(self) -> Iterator[str]:
@@ -112,7 +114,7 @@ class Run:
             if wrong or (prompt.needs and not right):
                 yield f"{prompt.id} {one_line(prompt.text, SHOWN)}"
                 missed = sorted(prompt.needs - set(names))
-                for what, which in (("told", right), ("missed", missed), ("false", wrong)):
+                for what, which in (("injected", right), ("missed", missed), ("false", wrong)):
                     if which:
                         yield f"  {what}: {', '.join(which)}"
                 yield ""

@@ -17,7 +17,7 @@ SAID = (
 
 
 @pytest.mark.quick
-def test_a_finding_of_the_web_is_not_told_unasked_and_is_found_by_asking(
+def test_a_finding_of_the_web_is_not_injected_unasked_and_is_found_by_asking(
     api: ScriptedApi, installed: Installation
 ) -> None:
     """T64: the next session's request has no word of it; the MCP search has, with its origin."""

@@ -51,7 +51,7 @@ def test_origins_and_sources_are_kept(memory: Memory) -> None:
     assert found.draft.held_back
 
 
-def test_what_only_the_web_says_is_found_and_not_told(memory: Memory) -> None:
+def test_what_only_the_web_says_is_found_and_not_injected(memory: Memory) -> None:
     """T64, T66: neither in the brief nor by a prompt or a file."""
     key = web(memory)
     new = memory.turn("Another").id
@@ -134,7 +134,7 @@ def test_its_own_session_does_not_bear_it_out(memory: Memory) -> None:
     assert (draft.repeats, draft.corroborates) == (None, None)
 
 
-def test_who_was_told_it_does_not_bear_it_out(memory: Memory) -> None:
+def test_who_was_given_it_does_not_bear_it_out(memory: Memory) -> None:
     """T66: an injection or an answer of aforesaid is no evidence."""
     web(memory)
     recalled = replace(KNOWN, doubts=(Doubt("title", ONLY_RECALLED),), origins=(Origin.RECALLED,))
@@ -162,7 +162,7 @@ def test_the_web_does_not_take_the_place_of_what_is_known(memory: Memory) -> Non
 
 
 @pytest.mark.parametrize("honest", [60, pytest.param(10_000, marks=LONG)])
-def test_progressive_notes_and_one_among_many_are_not_told(memory: Memory, honest: int) -> None:
+def test_progressive_notes_and_one_among_many_are_not_injected(memory: Memory, honest: int) -> None:
     """T66: note after note of one site, each a little bolder, among thousands of honest ones."""
     steps = ("may be called", "should be called", "must be called", "must be called with the token")
     for number in range(honest):

@@ -81,7 +81,7 @@ def listening(answer: bytes) -> Iterator[Listener]:
     [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"],
     ids=["mute", "obliging"],
 )
-def test_a_server_that_has_our_port_is_told_nothing(
+def test_a_server_that_has_our_port_is_sent_nothing(
     home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes
 ) -> None:
     """T52: a session, the viewer and the commands go on beside it, and never speak with it."""

@@ -389,7 +389,7 @@ def tools_in(home: Paths) -> set[str]:
         return {key for (key,) in connection.execute("SELECT key FROM events WHERE kind = 'tool'")}
 
 
-def test_events_that_could_not_be_recorded_are_told_at_one_session_start(
+def test_events_that_could_not_be_recorded_are_reported_at_one_session_start(
     home: Paths, tmp_path: Path
 ) -> None:
     """T4: once; `status` and `doctor` show them for longer, and how many a transcript has given back."""
@@ -416,7 +416,7 @@ def test_events_that_could_not_be_recorded_are_told_at_one_session_start(
     until(lambda: "1 event could not be recorded" in start())
 
 
-def test_events_that_a_transcript_gave_back_are_told_apart(home: Paths) -> None:
+def test_events_that_a_transcript_gave_back_are_distinguished(home: Paths) -> None:
     """T4: what is lost is the rest; nothing is said at session start if that is none."""
     at = clock.now() - clock.HOUR
     home.capture_failures.write_text(f"save {at // 1000} full\n" * 3)

@@ -124,7 +124,7 @@ def test_json_bombs_are_stored_within_the_memory_that_is_allowed(home: Paths, wo
     assert peak_kb(worker) < MOST_KB
 
 
-def test_a_turn_of_many_large_events_is_worked_up_within_the_memory_that_is_allowed(
+def test_a_turn_of_many_large_events_is_processed_within_the_memory_that_is_allowed(
     home: Paths, worker: int
 ) -> None:
     """T9: each is below the limit, together they are not."""

@@ -88,7 +88,7 @@ def asked_for(place: Context, one: Injection) -> Answers:
         for way in WAYS_IN
     ],
 )
-def test_no_injection_leaves_the_envelope_and_none_of_the_web_is_told_unasked(
+def test_no_attack_leaves_the_envelope_and_nothing_of_the_web_is_injected_unasked(
     way: str, sessions: Sessions, briefs: HookAnswers, home: Paths
 ) -> None:
     """T64, T65: payloads in files, pages, MCP results, commit messages, file names and imports, in every

@@ -72,7 +72,7 @@ def every_answer(briefs: HookAnswers, directory: str) -> dict[str, str]:
     }
 
 
-def test_a_project_is_told_nothing_of_another(
+def test_a_project_gets_nothing_of_another(
     sessions: Sessions, briefs: HookAnswers, home: Paths
 ) -> None:
     """T67: brief, prompt, file, compaction, prepared copies and memories, with the same file names and the

@@ -175,7 +175,7 @@ def test_a_capture_that_was_cut_off_is_put_aside_and_healed(
     assert "JSON" in why
 
 
-def test_what_hook_transcript_and_import_all_tell_is_stored_once(
+def test_what_hook_transcript_and_import_all_report_is_stored_once(
     project: Project, home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T21: in every order, and the hooks twice."""

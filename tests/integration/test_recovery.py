@@ -130,7 +130,7 @@ def sessions(paths: Paths) -> set[str]:
         return {each.ref for each in store.sessions.recent(None, 100)}
 
 
-def test_the_user_is_told_at_the_session_s_start_until_somebody_has_looked(
+def test_the_user_is_informed_at_the_session_s_start_until_somebody_has_looked(
     home: Paths, tmp_path: Path
 ) -> None:
     """T25: what happened, what is missing, and where the damaged file is."""

@@ -33,7 +33,7 @@ _CAPTURE = (
         4,
         "the disk is full while a hook writes",
         "nothing is published, the hook stays silent, the loss is counted and healed from the transcript; "
-        "what is left is told at the next session start",
+        "what is left is reported at the next session start",
     ),
     (
         5,
@@ -106,7 +106,7 @@ _QUEUE = (
         "the queue waits, no try is used up, all is done afterwards",
     ),
     (20, "a job that kills the worker", "parked after three; no crash loop"),
-    (21, "one event told by hook, transcript and import", "one row"),
+    (21, "one event reported by hook, transcript and import", "one row"),
     (
         22,
         "two workers at once, a stale number, a number that a stranger has",
@@ -121,7 +121,7 @@ _QUEUE = (
     (
         25,
         "the database is damaged",
-        "found, moved aside, restored from a backup, spool and transcripts; the user is told",
+        "found, moved aside, restored from a backup, spool and transcripts; the user is informed",
     ),
     (26, "the disk is full while the worker stores", "rolled back; the spool keeps the file"),
     (27, "power loss", "a file is unlinked only after its commit has reached the disk"),
@@ -130,7 +130,7 @@ _QUEUE = (
     (
         30,
         "1,000 events wait while the session ends and the worker is restarted or upgraded",
-        "all are worked up",
+        "all are processed",
     ),
     (31, "a backup while writing goes on", "it is sound and complete, and can be restored"),
     (32, "a migration is killed at any point", "the old schema or the new one"),
@@ -194,15 +194,15 @@ _TEXT = (
     (
         64,
         "instructions in files, pages, results, commits, names",
-        "they stay in the envelope; from the web nothing is told unasked",
+        "they stay in the envelope; from the web nothing is injected unasked",
     ),
     (65, "text that imitates the envelope or the client's tags", "made harmless"),
     (
         66,
         "poison in small doses, and one row in 10,000",
-        "not told unasked without a second witness, and logged",
+        "not injected unasked without a second witness, and logged",
     ),
-    (67, "another project's memory", "never told unasked"),
+    (67, "another project's memory", "never injected unasked"),
     (68, "no network", "everything works, and nobody tries to reach one"),
     (
         69,

@@ -210,14 +210,14 @@ def invoked(*words: str) -> SimpleNamespace:
 def test_the_command_prints_two_tables() -> None:
     output = invoked("--encoder", "none").output
     assert "Memories taken from dialogues by rules, report half" in output
-    assert "Memories told at prompts, chosen by words, report half" in output
+    assert "Memories injected at prompts, chosen by words, report half" in output
 
 
 @pytest.mark.usefixtures("few")
 def test_one_of_them_alone_as_json() -> None:
     output = invoked("--only", "selection", "--half", "all", "--json", "--explain").output
     (made,) = json.loads(output)["tables"]
-    assert made["title"] == "Memories told at prompts, chosen by words and static, both halves"
+    assert made["title"] == "Memories injected at prompts, chosen by words and static, both halves"
 
 
 @pytest.mark.usefixtures("few")
@@ -235,8 +235,8 @@ def test_a_model_behind_an_endpoint_is_measured_after_the_rules(
         output = invoked("--half", "tune", "--endpoint", server.url, "--model", "tiny").output
     assert [line for line in output.splitlines() if line.startswith("Memories")] == [
         "Memories taken from dialogues by rules, tune half",
-        "Memories told at prompts, chosen by words and static, tune half",
+        "Memories injected at prompts, chosen by words and static, tune half",
         "Memories taken from dialogues by rules and tiny, tune half",
-        "Memories told at prompts, chosen by tiny, tune half",
+        "Memories injected at prompts, chosen by tiny, tune half",
     ]
     assert {body["model"] for body in server.bodies} == {"tiny"}

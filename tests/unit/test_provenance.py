@@ -118,7 +118,7 @@ def test_a_summary_leaves_out_what_only_the_web_says() -> None:
     assert found.sure.request == "How?"
 
 
-def test_what_aforesaid_has_told_is_not_learned_from_it() -> None:
+def test_what_aforesaid_has_injected_is_not_learned_from_it() -> None:
     """T66: a note that comes back in other sessions gains nothing."""
     told = replace(asked(read("src/app.py", "x = 1\n")), injected=(f"Acme uploads\n{CLAIM}",))
     found = add_provenance(draft(CLAIM), told)

@@ -201,23 +201,36 @@ def test_whose_transcripts_are_read_unasked(store: Store, agent: Stub) -> None:
     assert store.health().sessions == 2
 
 
-def test_a_look_is_made_in_steps_and_goes_on_after_each(
-    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reconcile, "STEP_SECONDS", 0.0)
+def check_look_in_steps(store: Store, agent: Stub, reconciler: Reconciler) -> None:
     know(store)
     for number in range(5):
         agent.add(turns(f"s{number}", 2))
-    thread = TranscriptThread(
-        reconciler(store, agent), on_healed=lambda: None, on_looked=lambda: None
-    )
+    thread = TranscriptThread(reconciler, on_healed=lambda: None, on_looked=lambda: None)
     thread.look()
     steps = 1
     while thread.turn() is not None:
+        assert not thread.idle()
         steps += 1
     assert steps > 5
     assert len(agent.read) == 5
     assert store.health().events == 30
+    assert thread.idle()
+
+
+def test_a_look_goes_on_where_its_time_was_up(
+    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "STEP_SECONDS", 0.0)
+    check_look_in_steps(store, agent, reconciler(store, agent))
+
+
+def test_a_look_goes_on_where_somebody_else_came_first(
+    store: Store, agent: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "STEP_SECONDS", 60.0)
+    found = reconciler(store, agent)
+    monkeypatch.setattr(found.context, "go_on", lambda: False)
+    check_look_in_steps(store, agent, found)
 
 
 def test_a_look_that_fails_is_begun_again(store: Store, agent: Stub) -> None:

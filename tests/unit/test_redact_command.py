@@ -49,7 +49,7 @@ def test_the_environment_of_the_terminal_counts(
 
 
 @pytest.mark.parametrize("said", [f"Use {SECRET}", "Look <private>at this</private> now"])
-def test_a_hook_and_a_transcript_tell_of_the_same_event(said: str) -> None:
+def test_a_hook_and_a_transcript_report_the_same_event(said: str) -> None:
     """T21: also where something was taken out of it: what is left is hashed, whoever tells."""
     event = {
         "hook_event_name": "UserPromptSubmit",

@@ -25,7 +25,12 @@ SENT = ("AFORESAID_", "CLAUDE", "HOME", "XDG_")  # variables that an answer may 
 ANSWER_SECONDS = 5.0
 AWAY_SECONDS = 60.0  # that a worker may not answer
 POLL_SECONDS = 0.1
+MOST_BEGINS = 5  # of a task, without progress
 MOST_COMPLETED = 40  # as many as a shell shows on one screen
+NO_PROGRESS = (
+    f"It was begun {MOST_BEGINS} times and got no further. `aforesaid worker logs` says why; "
+    "what was done is sound."
+)
 TIME_EXAMPLES = '30d, 12h, 2w, a day such as 2026-11-01, or "last week"'
 Command = TypeVar("Command", bound=Callable[..., object])
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -70,13 +75,16 @@ def run_task(
     task: str, request: dict[str, Any], on_progress: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
     """Has the worker do what takes long, and returns its last answer, the result. A worker that was replaced
-    meanwhile is asked again: nothing is done twice."""
-    name = None
+    meanwhile is asked again: nothing is done twice. One that ends again and again is an error."""
+    name, begins, furthest = None, 0, -1
     answered = time.monotonic()
     while True:
         try:
             if name is None:
                 answer = call_worker(f"{task}-begin", seconds=AWAY_SECONDS, **request)
+                if "lost" in answer:  # it is just ending
+                    raise WorkerError
+                begins += 1
             else:
                 answer = call_worker(f"{task}-progress", seconds=AWAY_SECONDS, name=name)
             answered = time.monotonic()
@@ -90,7 +98,11 @@ def run_task(
             return answer
         if "done" in answer:
             on_progress(answer)
+            if answer["done"] > furthest:
+                furthest, begins = answer["done"], 0
         name = None if "lost" in answer else answer.get("name", name)
+        if name is None and begins >= MOST_BEGINS:
+            raise WorkerError(NO_PROGRESS)
         time.sleep(POLL_SECONDS)
 
 

@@ -15,6 +15,7 @@ from aforesaid import clock, wiring
 from aforesaid.cli import arguments
 from aforesaid.cli.output import heading, print_text, say, styled
 from aforesaid.cli.setup import run_hook
+from aforesaid.errors import WorkerError
 from aforesaid.git import create_repository
 from aforesaid.paths import find_program
 from aforesaid.recall import brief
@@ -23,6 +24,7 @@ from aforesaid.text import tokens
 from aforesaid.wiring import Home
 from aforesaid.worker import rpc
 
+WAIT_SECONDS = 120.0
 SESSIONS = ("session1.jsonl", "session2.jsonl")
 
 
@@ -39,7 +41,7 @@ def demo() -> None:
         try:
             for name in SESSIONS:
                 _replay(name, project)
-            arguments.watch_worker("Writing notes", _count_left, "Stopped.")
+            _write_notes()
             _print_remembered(home, project)
         finally:
             rpc.stop(home.paths)
@@ -66,8 +68,18 @@ def _replay(name: str, project: Path) -> None:
     say(styled(text, dim=True))
 
 
-def _count_left(status: dict[str, Any]) -> int:
-    return 0 if status["idle"] and status["queue"]["sessions"] == len(SESSIONS) else 1
+def _write_notes() -> None:
+    end = time.monotonic() + WAIT_SECONDS
+
+    def count_left(status: dict[str, Any]) -> int:
+        if status["idle"] and status["queue"]["sessions"] == len(SESSIONS):
+            return 0
+        if time.monotonic() > end:
+            why = f" ({status['problem']})" if status["problem"] else ""
+            raise WorkerError(f"The worker did not finish{why}. Run `aforesaid doctor`.")
+        return 1
+
+    arguments.watch_worker("Writing notes", count_left, "Stopped.")
 
 
 def _print_remembered(home: Home, project: Path) -> None:

@@ -148,7 +148,7 @@ class Application:
         """In a thread. Server-Timing: browsers show it beside the network's time."""
         started, body = time.perf_counter(), scope[BODY]
         try:
-            self._backend.give_way()
+            self._backend.yield_to_hooks()
             with self._large if len(body) > SMALL else nullcontext():
                 values = endpoint.read(scope["path_params"], scope["query_string"], body)
                 response = json_response(endpoint.run(self._backend, **values), endpoint.status)

@@ -74,7 +74,8 @@ class EventBus:
 class Backend:
     """`store` may be read from any thread. `order`: executes a worker command. `status`: the worker's part of
     `aforesaid status`. `capture`: puts a hook's payload (hook, session's directory, bytes) into the spool and
-    returns the capture's id. `stopping`: do not wait any longer. `give_way`: yields to hook requests."""
+    returns the capture's id. `stopping`: do not wait any longer.
+    `yield_to_hooks`: returns when no hook is being answered."""
 
     home: Home
     clock: Clock
@@ -87,4 +88,4 @@ class Backend:
     capture: Callable[[str, str, bytes], str]
     event_bus: EventBus
     stopping: Callable[[], bool] = lambda: False
-    give_way: Callable[[], None] = lambda: None
+    yield_to_hooks: Callable[[], None] = lambda: None

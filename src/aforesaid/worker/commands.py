@@ -88,7 +88,7 @@ class Commands:
         return {}
 
     def verify(self, request: Json) -> Json:
-        """`id`, `verified`. The answer's `id` is the one that bears it."""
+        """`id`, `verified`. The answer's `id`: the one that was marked."""
         bearer = self.rows.verify(request["id"], verified=request["verified"])
         if bearer is None:
             raise self._not_found(request)
@@ -202,7 +202,7 @@ class Commands:
         return {"requeued": count}
 
     def _reprocess(self, request: Json) -> Json:
-        """What the active provider did not write is written anew by it."""
+        """Reprocess what another provider wrote."""
         if self.context.choice.fallback:
             # A model's words must not go because its login or package is missing today.
             raise ConfigError(FALLBACK.format(self.context.choice.why))

@@ -112,7 +112,7 @@ class Dreamer:
         )
 
     def _signals(self, project_id: int) -> tuple[str, ...]:
-        """What was done lately: a memory may speak of what has changed since."""
+        """Recent work: a memory may speak of what has changed since."""
         recent = self.context.store.observations.recent(project_id, SIGNALS)
         titles = (each.draft.title or each.draft.subtitle or "" for each in recent)
         return tuple(one_line(title, SIGNAL_LENGTH) for title in titles if title)

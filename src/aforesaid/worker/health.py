@@ -1,4 +1,5 @@
-"""What is wrong with the memory, in one sentence that names the fix. Loud, because silence loses work."""
+"""What is wrong with the memory, in one sentence that names the fix. Always shown, because silence loses
+work."""
 
 import json
 import os
@@ -17,7 +18,7 @@ from aforesaid.paths import Paths
 if TYPE_CHECKING:
     from aforesaid.store.store import Store
 
-TOO_OLD = HOUR  # a job that waits longer than this is not waiting, it is stuck
+TOO_OLD = HOUR  # a job that waits longer than this counts as stuck
 FULL = "full"
 REPORTED = "told"
 KEPT = 30 * DAY

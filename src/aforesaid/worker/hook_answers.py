@@ -63,7 +63,7 @@ class Note(NamedTuple):
     session: str
     at: int
     hook: str
-    told: tuple[Injected, ...] = ()
+    injected: tuple[Injected, ...] = ()
 
 
 @dataclass(slots=True)
@@ -245,9 +245,9 @@ class HookAnswers:
         with self._recording:
             for note in list(self._notes):
                 session = self.context.store.sessions.find(note.agent, note.session)
-                if session is not None and note.told:
+                if session is not None and note.injected:
                     injections = self.context.store.injections
-                    injections.add(session.id, note.hook, note.told, note.at)
+                    injections.add(session.id, note.hook, note.injected, note.at)
                 elif session is not None:
                     silent = self.context.settings.number("recall.file_tokens") == 0
                     self._lists.write(session, empty=silent)
@@ -283,8 +283,8 @@ class HookAnswers:
             if yes:
                 health.mark_reported(self.context.paths, unreported)
 
-        told: tuple[Injected, ...] = (*written.injections, *written.memories)
-        done = self._on_delivery(event.agent, event.session, "context", told, then=heard)
+        injected: tuple[Injected, ...] = (*written.injections, *written.memories)
+        done = self._on_delivery(event.agent, event.session, "context", injected, then=heard)
         return Answer(agent.reply("context", written.text, note=note), done)
 
     def _prompt(self, agent: Agent, event: events.Event, text: str) -> Answer:
@@ -297,11 +297,11 @@ class HookAnswers:
             return NOTHING
         budget = self.context.settings.number("recall.tokens")
         memories, context = "", ""
-        told: list[Injected] = []
+        injected: list[Injected] = []
         with self.context.priority:
             try:
                 memories, chosen = self.memories.recall_for_prompt(session, text)
-                told += chosen
+                injected += chosen
             except (OSError, AforesaidError) as error:
                 log.warning("recall.without_memories", error=log.cause(error))
             if budget:
@@ -313,11 +313,13 @@ class HookAnswers:
                     budget,
                     current_branch(session.project_dir),
                 )
-                told += found
+                injected += found
         context = "\n".join(filter(None, (memories, context)))
-        if told:
-            log.action("recall.answered", session=session.id, items=len(told), size=len(context))
-        heard = self._on_delivery(agent.name, session.ref, "new", tuple(told))
+        if injected:
+            log.action(
+                "recall.answered", session=session.id, items=len(injected), size=len(context)
+            )
+        heard = self._on_delivery(agent.name, session.ref, "new", tuple(injected))
         return Answer(agent.reply("new", context), heard)
 
     def _compaction(self, agent: Agent, event: events.Event) -> Answer:
@@ -342,16 +344,18 @@ class HookAnswers:
         answered = partial(self._lists.answered, session, wanted.path)
         try:
             with self.context.priority:
-                context, told = inject.recall_for_file(
+                context, injected = inject.recall_for_file(
                     self.context.store, session, wanted.path, budget
                 )
         except Exception:
             answered(False)
             raise
-        if told:
-            sizes = {"items": len(told), "size": len(context)}
+        if injected:
+            sizes = {"items": len(injected), "size": len(context)}
             log.action("file.answered", session=session.id, **sizes)
-        note = self._on_delivery(agent.name, session.ref, inject.HOOK, tuple(told), then=answered)
+        note = self._on_delivery(
+            agent.name, session.ref, inject.HOOK, tuple(injected), then=answered
+        )
         return Answer(agent.reply(inject.HOOK, context), note)
 
     def _on_delivery(
@@ -359,14 +363,14 @@ class HookAnswers:
         agent: str,
         session: str,
         hook: str,
-        told: tuple[Injected, ...],
+        injected: tuple[Injected, ...],
         then: Callable[[bool], None] = nothing,
     ) -> Callable[[bool], None]:
         """An answer that was not delivered does not count as injected."""
 
         def done(heard: bool) -> None:
-            if heard and told:
-                self._notes.append(Note(agent, session, self.context.clock(), hook, told))
+            if heard and injected:
+                self._notes.append(Note(agent, session, self.context.clock(), hook, injected))
             then(heard)
 
         return done

@@ -22,7 +22,7 @@ from aforesaid.worker.context import Context
 from aforesaid.worker.reconcile import Reconciler, import_session
 
 Tallies = dict[str, Tally]  # by session
-NOTHING, BARELY = Tally(), Tally(sessions=1)
+NOTHING, EMPTY_SESSION = Tally(), Tally(sessions=1)
 NAMED = 20  # as many projects as a message can name
 Place = tuple[str, str]  # what makes it the same project, and its name
 
@@ -48,7 +48,7 @@ def gain(before: Tallies, after: Tallies) -> Gain:
     for session, tally in after.items():
         old = before.get(session, NOTHING)
         gained = replace(tally.since(old), sessions=1)
-        if gained == BARELY:
+        if gained == EMPTY_SESSION:
             known = bool(old.sessions or tally.sessions)
             total = replace(total, known=total.known + known, empty=total.empty + (not known))
         elif old.sessions:
@@ -168,8 +168,8 @@ def _wanted(name: str, place_of: Callable[[str], Place], directories: set[str]) 
         folders = [d for d in sorted(directories) if place_of(d)[1] == name]
         raise NotFound(f"Several projects are called {name!r}. Give the folder: {_list(folders)}.")
     known = _list(sorted({known for _, known in places}))
-    told = f"They are of: {known}." if known else "There are none."
-    raise NotFound(f"No transcript is of a project called {name!r}. {told}")
+    hint = f"They are of: {known}." if known else "There are none."
+    raise NotFound(f"No transcript is of a project called {name!r}. {hint}")
 
 
 def _place(store: Store | None, directory: str) -> Place:

@@ -164,7 +164,7 @@ def encoder_problem(settings: Settings) -> Finding | None:
 
 
 def missing_vectors(index: IndexHealth, worker: Mapping[str, Any] | None) -> Finding | None:
-    """Most documents have no vector, and nobody is about to make them. `worker`: its status; one that was
+    """Most documents have no vector, and none are being computed. `worker`: its status; one that was
     started with another encoder makes vectors of that."""
     busy = index.waiting or (worker is not None and not worker.get("idle", True))
     if index.encoder is None or busy or index.vectors >= ENOUGH_VECTORS * index.documents:

@@ -79,7 +79,7 @@ class ProjectFinder:
             self._places.pop(directory, None)
 
     def forget_all(self) -> None:
-        """After projects were linked, imported or purged. Who is looking now keeps its answer to itself."""
+        """After projects were linked, imported or purged. A lookup in progress is not cached."""
         with self._lock:
             self._places.clear()
 

@@ -133,20 +133,20 @@ class Reconciler:
         part: list[TranscriptEvent] = []
         size = 0
         held = False
-        for told in self._read_events(file, last_at):
-            wait = told.capture.at + YOUNG - clock()
+        for found in self._read_events(file, last_at):
+            wait = found.capture.at + YOUNG - clock()
             if self.importing and 0 < wait <= YOUNG:  # an import takes all that there is
                 time.sleep(wait / SECOND)
-                wait = told.capture.at + YOUNG - clock()
+                wait = found.capture.at + YOUNG - clock()
             if wait > 0:  # too recent: it is read the next time
                 break
-            begins = isinstance(told.event.what, PromptSubmitted)
+            begins = isinstance(found.event.what, PromptSubmitted)
             enough = len(part) >= (ENOUGH_EVENTS if begins else MOST_EVENTS) or size >= MOST_BYTES
             if part and enough:
                 yield self._keep(file, project_id, part, hold=True)
                 part, size, held = [], 0, True
-            part.append(told)
-            size += len(told.capture.body)
+            part.append(found)
+            size += len(found.capture.body)
         if part:
             yield self._keep(file, project_id, part, hold=self.importing)
         if held and not self.importing:
@@ -158,18 +158,18 @@ class Reconciler:
 
         agent = self.context.agents[file.agent]
 
-        def redact(told: TranscriptEvent) -> TranscriptEvent:
-            capture = redacted_capture(self.context.redactor, told.capture)
-            if capture is told.capture:
-                return told
+        def redact(found: TranscriptEvent) -> TranscriptEvent:
+            capture = redacted_capture(self.context.redactor, found.capture)
+            if capture is found.capture:
+                return found
             event = agent.parse(capture)
             assert isinstance(event, Event)  # as it was before, with other words in it
-            return replace(told, capture=capture, event=event)
+            return replace(found, capture=capture, event=event)
 
         mark = self.context.store.events.transcript_mark(file.agent, file.session)
-        for told in agent.read_transcript(file, mark, lambda _: self._faulty.add(file.path)):
-            mark, last_at = told.mark, told.capture.at
-            yield redact(told)
+        for found in agent.read_transcript(file, mark, lambda _: self._faulty.add(file.path)):
+            mark, last_at = found.mark, found.capture.at
+            yield redact(found)
         if self.importing and last_at is not None and self.context.clock() - last_at > DAY:
             yield from map(redact, agent.read_transcript(replace(file, modified=0), mark))
 
@@ -178,10 +178,12 @@ class Reconciler:
     ) -> Healed:
         session, events = (file.agent, file.session), self.context.store.events
         arrivals = []
-        for told in part:
-            if not self.context.pauses.covered(session, project_id, told.capture.at):
-                boring = self.context.is_boring(told.event.tool)
-                arrivals.append(Arrival(told.capture, told.event, project_id, boring, healed=True))
+        for found in part:
+            if not self.context.pauses.covered(session, project_id, found.capture.at):
+                boring = self.context.is_boring(found.event.tool)
+                arrivals.append(
+                    Arrival(found.capture, found.event, project_id, boring, healed=True)
+                )
         now = self.context.clock()
         healed = events.heal(arrivals, now + (HOLD if hold else 0))
         if healed.added:

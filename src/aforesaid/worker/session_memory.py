@@ -39,7 +39,7 @@ class SessionMemories:
     _writing: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, session: Session) -> None:
-        """The file of a session that goes on, or did lately: one of long ago that is imported needs none.
+        """The file of a session that is active or recent: one of long ago that is imported needs none.
         Whatever fails here costs the file and nothing else."""
         if session.last_event_at < self.clock() - DAY:
             return

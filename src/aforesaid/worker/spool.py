@@ -30,7 +30,7 @@ LARGE = 256 * 1024  # bytes; to redact more can take a second
 MOST_LARGE = 1_000  # per page
 TOOL_HOOK = b"save"
 WHOLE = 512 * 1024  # bytes of an unreadable file that are kept
-PART, OVERLAP = 4 * 1024 * 1024, 1024 * 1024  # bytes; what is longer is not searched for
+PART, OVERLAP = 4 * 1024 * 1024, 1024 * 1024  # bytes. A match longer than OVERLAP can be missed.
 
 
 class Entry(NamedTuple):

@@ -114,7 +114,7 @@ class Web:
             capture=self._capture,
             event_bus=self._context.notifier.event_bus,
             stopping=context.stopping.is_set,
-            give_way=context.priority.yield_to_hooks,
+            yield_to_hooks=context.priority.yield_to_hooks,
         )
 
     def begin(self) -> None:

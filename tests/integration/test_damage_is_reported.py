@@ -49,10 +49,10 @@ def stumbling(name: str, connection: Malformed) -> tuple[str, object]:
 
 
 @pytest.mark.parametrize("name", MEETINGS)
-def test_damage_is_told_wherever_it_is_met(
+def test_damage_is_reported_wherever_it_is_met(
     store: Store, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """T25: a new worker looks for certain, and mends it."""
+    """T25: a new worker looks for certain, and repairs it."""
     met: list[StoreDamaged] = []
     store.database.on_damage = met.append
     with closing(Malformed(store.database.path, isolation_level=None)) as connection:
