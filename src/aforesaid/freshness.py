@@ -1,7 +1,7 @@
 """Whether files have changed since they were seen, by their git blob id. Needs no model and no git.
 
 Only regular files inside the project's directory are looked at, whatever links lead out of it. What was not
-seen then, or cannot be seen now, is unknown: nobody is told that something is unchanged on a guess.
+seen then, or cannot be seen now, is unknown: nothing is reported as unchanged on a guess.
 """
 
 import hashlib

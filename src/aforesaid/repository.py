@@ -63,7 +63,7 @@ def revision(directory: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is being worked on: the branch, unless it is a shared one, and files that changed lately."""
+    """What is being worked on: the branch, unless it is a shared one, and files that changed recently."""
 
     branch: str | None = None
     files: tuple[str, ...] = ()

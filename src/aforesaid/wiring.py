@@ -143,7 +143,7 @@ def open_scratch(paths: Paths, folder: Path) -> Store:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The provider in force, and why it is that one. `model` is None for rules; `fallback`: nobody chose
+    """The active provider, and why it is that one. `model` is None for rules; `fallback`: nobody chose
     them, there is just nothing better."""
 
     author: Author

@@ -230,7 +230,9 @@ def test_of_a_broken_file_the_sessions_before_the_fault_are_taken_whole(
     file.write_bytes(b"".join(damaged))
     fault = session_line(lines, 2) + (2 if broken is cut_between_lines else 1)
     foretold = imported(file, "--dry-run", code=1)["error"]
-    assert "would be taken: 2 new sessions with 2 observations; nothing of what follows" in foretold
+    assert (
+        "would be imported: 2 new sessions with 2 observations; nothing of what follows" in foretold
+    )
     told = imported(file, code=1)
     assert told["kind"] == "TransferError"
     assert f"{file}, line {fault}: " in told["error"]
@@ -238,7 +240,7 @@ def test_of_a_broken_file_the_sessions_before_the_fault_are_taken_whole(
     assert "2 new sessions" in told["error"]
     found = content(elsewhere)
     assert len(found["sessions"]) == len(found["summaries"]) == 2
-    assert "Nothing would be taken" in imported(file, "--dry-run", code=1)["error"]
+    assert "Nothing would be imported" in imported(file, "--dry-run", code=1)["error"]
     # The whole file goes on from there.
     assert imported(whole)["new"]["sessions"] == 1
     assert content(elsewhere) == dump(source)
@@ -270,7 +272,7 @@ def test_a_file_that_is_no_export_is_refused_with_the_reason(
     file.write_bytes(data)
     told = imported(file, code=1)
     assert why in told["error"]
-    assert "Nothing was taken" in told["error"]
+    assert "Nothing was imported" in told["error"]
 
 
 def test_a_packed_file_that_is_cut_off_is_taken_as_far_as_it_goes(

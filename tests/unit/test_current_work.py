@@ -43,7 +43,7 @@ def told(memory: Memory, work: Work) -> dict[str, str]:
 
 def test_files_that_changed_lately(filled: Memory) -> None:
     found = told(filled, Work(files=("src/login.py",)))
-    assert found["Login token refresh raced"] == "on files that changed lately"
+    assert found["Login token refresh raced"] == "on files that changed recently"
     assert "Rounded the totals" not in found
 
 

@@ -46,7 +46,7 @@ class ApiAgent(Agent):
         return super().read_failure({"error": error}) if error else None
 
     def key(self, what: events.Happening, payload: Json) -> str | None:  # noqa: ARG002
-        """By the caller's own id of the call, where there is one: a call that is told twice is one. Otherwise
+        """By the caller's own id of the call, where there is one: a call reported twice is one. Otherwise
         by the id that the request got: two equal ones are two."""
         if use_id := text_of(payload, "tool_use_id"):
             return f"tool:{use_id}"

@@ -125,7 +125,7 @@ class Agent:
         return event if isinstance(event, events.Event) else None
 
     def key(self, what: events.Happening, payload: Json) -> str | None:
-        """The same happening has the same key, whether a hook or the transcript tells of it."""
+        """The same happening has the same key, whether a hook or the transcript reports it."""
         prompt_id, agent_id = text_of(payload, "prompt_id"), text_of(payload, "agent_id")
         match what:
             case events.ToolUsed(use_id=use_id):

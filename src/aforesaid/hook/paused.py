@@ -12,7 +12,7 @@ NOTE = b'{"systemMessage":"aforesaid is paused here: %s. It records and tells no
 
 
 def instead(hook: str, body: bytes) -> tuple[str, bytes]:
-    """The hook and the payload to go on with. A session that begins is told."""
+    """The hook and the payload to go on with. A new session is notified."""
     named = os.environ.get("AFORESAID_PAUSED", "0") not in ("", "0")
     why = b"AFORESAID_PAUSED is set" if named else b"there is a file .aforesaid/off"
     if hook == "context":

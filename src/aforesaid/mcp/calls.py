@@ -21,7 +21,7 @@ from aforesaid.recall import lookup
 from aforesaid.recall.render import item_name, render_item
 from aforesaid.recall.resolve import Thing, get_thing
 from aforesaid.recall.results import HitDetails
-from aforesaid.recall.search import HANDED_OVER
+from aforesaid.recall.search import ITEM_OVERHEAD
 from aforesaid.text import fenced, one_line, tokens
 from aforesaid.worker import rpc
 
@@ -302,7 +302,7 @@ def _of_memory(held: Memories, stored: StoredMemory) -> Line:
         stored.label,
         memory.updated or memory.created or stored.modified,
         memory.description,
-        tokens(memory.text) + HANDED_OVER,
+        tokens(memory.text) + ITEM_OVERHEAD,
         ("pinned",) if stored.pinned else (),
         files_freshness(memory, held.places.top).state,
     )

@@ -271,7 +271,7 @@ KINDS: dict[type[Happening], str] = {
 
 
 SessionRef = tuple[str, str]  # the agent, and its own id of the session
-NOBODY: frozenset[SessionRef] = frozenset()
+NO_SESSIONS: frozenset[SessionRef] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,8 +293,8 @@ class Ingested:
     duplicates: int = 0
     closed_turns: int = 0
     projects: frozenset[int] = frozenset()
-    begun: frozenset[SessionRef] = NOBODY
-    ended: frozenset[SessionRef] = NOBODY
+    begun: frozenset[SessionRef] = NO_SESSIONS
+    ended: frozenset[SessionRef] = NO_SESSIONS
 
     def plus(self, other: "Ingested") -> "Ingested":
         return Ingested(

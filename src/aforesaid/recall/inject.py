@@ -4,7 +4,7 @@ A prompt gets what is near to it, above a threshold; mostly nothing. The first o
 what was done before: it also gets the newest notes on its branch or, if it says little itself, those of the
 last session. A file gets what it does not show itself (a decision, a bug and its fix, a discovery, a reason),
 once per session and per compaction. The brief of a session gets what is near to the branch, to the files that
-changed lately and to what is left to do.
+changed recently and to what is left to do.
 """
 
 import os
@@ -42,7 +42,7 @@ BRIEF = "context"
 LEAST_TERMS = 2  # "go on" and "run the tests" need no memory
 NEAR_ENOUGH = 3.4  # see `_select`
 NEAR_AT_FIRST = 2.2  # a first prompt more often needs something
-OF_BEST = 0.5  # others are not told beside one that is twice as near
+OF_BEST = 0.5  # results below half the best score are dropped
 LAST_NOTES, MOST_CONTINUED = 60, 2
 SOON = 12 * HOUR
 FEW_WORDS, SOME_WORDS = 3, 5  # rare words that a prompt has, or what is as telling
@@ -401,7 +401,7 @@ def _related(
                 yield _near(searcher, project_id, left), "near to what was left to do"
     for path in work.files[:FILES_ASKED]:
         about = store.observations.for_file(project_id, path, PER_FILE)
-        yield [each.id for each in about], "on files that changed lately"
+        yield [each.id for each in about], "on files that changed recently"
 
 
 def _near(searcher: Searcher, project_id: int, text: str) -> list[int]:

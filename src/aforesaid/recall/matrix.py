@@ -142,7 +142,7 @@ class Matrix:
 
     def near(self, text: str, filters: Filters, within: Collection[int] | None) -> Meaning | None:
         """`within`: the documents that pass the other filters than project and time. None: there are none."""
-        # Also for an empty store: a missing encoder is told.
+        # Also for an empty store, to report a missing encoder.
         asked = self.encoder.encode([text])[0]
         if not len(self) or not asked.any():
             return None

@@ -191,7 +191,7 @@ class Searcher:
         if filters.kinds and len(words) == depth and fitting < BY_WORDS // 2:  # more of these kinds
             words |= dict(store.index.match_documents(question.terms, filters, BY_WORDS))
             documents += store.index.documents(words.keys() - {each.id for each in documents})
-        if within is None:  # who filters wants what fits, not what stands beside it
+        if within is None:  # with filters, only matches count
             documents += self._neighbours(documents, words)
         sessions = rank.session_bests(documents, words)
         # Who was found by its words has passed the filters already.
@@ -231,7 +231,7 @@ class Searcher:
         hit = make_hit(document.kind, document.source, document, text.title, text.body, terms)
         if document.kind == SESSION:  # its full text is longer than what is indexed of it
             whole = tokens(render_item(self._store, SESSION, document.source, FULL) or "")
-            hit = replace(hit, tokens=whole + HANDED_OVER)
+            hit = replace(hit, tokens=whole + ITEM_OVERHEAD)
         return replace(
             hit,
             type=text.row["type"],
@@ -254,7 +254,7 @@ class Searcher:
         return hits
 
     def warm(self) -> None:
-        """So that the first question does not wait for what it needs."""
+        """Load what the first query needs."""
         self._meaning("warm", Filters(), None)
 
     def _terms_for_events(self, text: str, found: bool) -> list[str]:
@@ -374,7 +374,7 @@ def _is_same(words: frozenset[str], others: frozenset[str]) -> bool:
 
 NOT_INDEXED = "(what it says is not indexed)"
 TITLE_LENGTH = 120
-HANDED_OVER = 40  # tokens around an item that is injected: where it comes from, how old it is
+ITEM_OVERHEAD = 40  # tokens around an item that is injected: where it comes from, how old it is
 
 
 def make_hit(
@@ -395,7 +395,7 @@ def make_hit(
         title=one_line(title or body, TITLE_LENGTH),
         excerpt=excerpt(body or title, terms),
         unverified=False,
-        tokens=tokens(title) + tokens(body) + HANDED_OVER,
+        tokens=tokens(title) + tokens(body) + ITEM_OVERHEAD,
     )
 
 

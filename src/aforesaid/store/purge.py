@@ -1,4 +1,4 @@
-"""Deleting for good: a purge on the user's word, and retention by age or for want of space.
+"""Deleting for good: a purge on the user's word, and retention by age or to free space.
 
 What was derived from something is purged with it: it may say the same in other words. Purged events and
 prompts stay as rows without content, because transcripts are compared with what is there; a session that is

@@ -1,4 +1,4 @@
-"""Whether a new observation says again what an old one says, or carries its story on.
+"""Whether a new observation says again what an old one says, or continues it.
 
 Pure, and careful: a repetition is hidden, so one that is not quite the same must not be called one.
 `retries 3 times` and `retries 5 times` differ, as do `works` and `does not work`; unsure means neither.

@@ -362,6 +362,7 @@ class Sources:
         return is_known_term(name) or any(form.lower() in self.lowered for form in forms)
 
 
+# The checks of a reply ask for the same turn one after another, so the last one is kept.
 read_sources = lru_cache(maxsize=1)(Sources)
 
 

@@ -1,7 +1,7 @@
 """Imports a source into the store, a block at a time, so that everything else gets its turn in between.
 
-A block is taken whole or not at all. What others exported, or another program kept, was not redacted by us,
-so a `redactor` goes over it.
+A block is imported whole or not at all. What others exported, or another program kept, was not redacted
+by us, so a `redactor` goes over it.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -58,7 +58,7 @@ class MemoryImport(Protocol):
 
 @dataclass(slots=True)
 class Progress:
-    """What was taken, what was here already, and which projects have changed."""
+    """What was imported, what was here already, and which projects have changed."""
 
     new: Counts = field(default_factory=Counts)
     known: Counts = field(default_factory=Counts)
@@ -74,7 +74,7 @@ def run(
     redactor: Redactor | None = None,
     undo: bool,
 ) -> Generator[Progress, None, None]:
-    """A step for each block. It can be left at any time, and begun again: nothing is taken twice."""
+    """A step for each block. It can be left at any time, and begun again: nothing is imported twice."""
     progress = Progress()
     counted: set[str | None] = set()
     store.transfer.begin()
@@ -84,15 +84,15 @@ def run(
             if redactor is not None:
                 records = map(partial(_redact, redactor), block.records)
                 curated = map(partial(_redact, redactor), block.memories)
-            taken = store.transfer.import_records(records, into=block.into, undo=undo)
-            touched = {taken.project_id}
+            imported = store.transfer.import_records(records, into=block.into, undo=undo)
+            touched = {imported.project_id}
             name = block.project.project if block.project else None
             if name in counted:  # a project is one, however many sessions it has
-                taken.new.pop("projects", None)
-                taken.known.pop("projects", None)
+                imported.new.pop("projects", None)
+                imported.known.pop("projects", None)
             counted.add(name)
-            progress.new += taken.new
-            progress.known += taken.known
+            progress.new += imported.new
+            progress.known += imported.known
             if memories is not None:
                 result = memories.take(block.project, curated, undo=undo)
                 progress.new["memories"] += result.new
@@ -113,16 +113,16 @@ def run(
 
 def _describe(new: Counts, *, undo: bool) -> str:
     if not new.total():
-        return "Nothing would be taken." if undo else "Nothing was taken."
+        return "Nothing would be imported." if undo else "Nothing was imported."
     notes = count(new["observations"], "observation")
     memories = f", and {count(new['memories'], 'memory')}" if new["memories"] else ""
     what = (
         f"{count(new['sessions'], 'new session')} with {notes}{memories}; nothing of what follows."
     )
     if undo:
-        return f"What stands before that would be taken: {what} Nothing was changed."
-    again = "Run it again with a whole file: nothing is taken twice."
-    return f"What stands before that was taken: {what} {again}"
+        return f"What stands before that would be imported: {what} Nothing was changed."
+    again = "Run it again with a whole file: nothing is imported twice."
+    return f"What stands before that was imported: {what} {again}"
 
 
 def _redact(redactor: Redactor, record: R) -> R:

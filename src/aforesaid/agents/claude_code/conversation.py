@@ -54,7 +54,7 @@ _client_command = re.compile(
 
 
 def prompt_in(entry: Json) -> str | None:
-    """What the hook was told that the user had said; None if it was not told anything."""
+    """The prompt as the hook reported it; None if it reported none."""
     if entry.get("isMeta") or entry.get("isCompactSummary"):
         return None
     text = user_text(entry)
@@ -365,7 +365,7 @@ class Conversation:
     def _user(self, entry: Json) -> list[Occurrence]:
         results = [b for b in blocks_of(entry) if b.get("type") == "tool_result"]
         if results:
-            # With several results in a line, `toolUseResult` is nobody's.
+            # With several results in a line, `toolUseResult` cannot be assigned.
             whole = entry if len(results) == 1 else entry | {"toolUseResult": None}
             return [each for block in results for each in self._result(block, whole)]
         self._prompt_id = text_of(entry, "promptId") or self._prompt_id
@@ -424,7 +424,7 @@ class Conversation:
     def _system(self, entry: Json) -> list[Occurrence]:
         match entry.get("subtype"):
             case "stop_hook_summary" if self._working and not self._last:
-                # It stopped without a word, and the hooks were told so.
+                # It ended without a message, and the hooks reported that.
                 self._working = False
                 return [self._occurrence("Stop", self._moment(entry), {})]
             case "stop_hook_summary" | "turn_duration":

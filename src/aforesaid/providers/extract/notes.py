@@ -87,13 +87,13 @@ def _observation(work: Work) -> ObservationDraft | None:
     ]
     facts = [quote(each, FACT) for each in _texts(quoted)]
     facts += [*_answers(work), *_did(work, title), *_outcomes(work)]
-    told = {subtitle, *quoted}
+    used = {subtitle, *quoted}
     return ObservationDraft(
         type=_type(work, title),
         title=title,
         subtitle=quote(subtitle.text, SUBTITLE) if subtitle else None,
         facts=tuple(dict.fromkeys(facts))[:FACTS],
-        narrative=None if work.agent else _narrative([c for c in chosen if c not in told]),
+        narrative=None if work.agent else _narrative([c for c in chosen if c not in used]),
         concepts=_concepts(work, title, chosen),
         files_read=work.read[:FILES_KEPT],
         files_modified=work.modified[:FILES_KEPT],

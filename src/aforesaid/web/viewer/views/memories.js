@@ -1,4 +1,4 @@
-// What is known for good: the list, what changed lately, and dreams.
+// What is known for good: the list, what changed recently, and dreams.
 import { get, post, url } from "../api.js";
 import { confirmDiscard } from "../confirm_dialog.js";
 import { code, h, opened, replace } from "../dom.js";
