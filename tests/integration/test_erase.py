@@ -170,13 +170,24 @@ def test_what_matches_nothing_costs_no_backup(home: Paths, project: Path) -> Non
     plant(home, project, "first")
     assert aforesaid("backup", cwd=project).returncode == 0
     before = {*home.backups.iterdir()}
-    for way in (("--since", "2037-01-01"), ("--text", "never seen anywhere"), ("--secrets",)):
-        asked = aforesaid("purge", *way, cwd=project).stdout
-        done = aforesaid("purge", *way, "--yes", cwd=project)
+    period = ("purge", "--since", "2037-01-01")
+    for arguments in (period, (*period, "--yes")):
+        done = aforesaid(*arguments, cwd=project)
         assert done.returncode == 0, done.stderr
-        for said in (asked, done.stdout):
-            assert "nothing.\nNo backup was touched." in said, way
+        assert "nothing.\nNo backup was touched." in done.stdout
     assert {*home.backups.iterdir()} == before
+
+
+def test_a_text_that_is_in_backups_alone_is_erased_there(home: Paths, project: Path) -> None:
+    plant(home, project, "first")
+    assert aforesaid("backup", cwd=project).returncode == 0
+    before = {*home.backups.glob("2*")}
+    for way in (("--text", "never seen anywhere"), ("--secrets",)):
+        asked = aforesaid("purge", *way, cwd=project, stdin="n\n").stdout
+        assert "Nothing here matches. Replace the backups all the same?" in asked
+        assert before <= {*home.backups.iterdir()}
+    assert aforesaid("purge", *way, "--yes", cwd=project).returncode == 0
+    assert not before & {*home.backups.glob("2*")}
 
 
 def test_an_erased_memory_is_in_no_file_no_history_and_no_list(home: Paths, project: Path) -> None:

@@ -337,7 +337,10 @@ def run_purge(wanted: Erasure, title: str = "this", *, dry_run: bool = False, ye
         _print_counts(wanted, counts, done=False)
         if dry_run or not any(counts.values()):
             return
-        click.confirm(f"Erase {title} for good?", abort=True)
+        if any(number for name, number in counts.items() if name != "backups"):
+            click.confirm(f"Erase {title} for good?", abort=True)
+        else:
+            click.confirm("Nothing here matches. Replace the backups all the same?", abort=True)
     counts = _run(wanted, dry_run=False)
     if not out.print_if_json({"dry_run": False, "counts": counts}):
         _print_counts(wanted, counts, done=True)

@@ -279,7 +279,9 @@ class Purger:
             run.counts["rows"] = len(found)
         if matching:
             run.counts["files"] = sum(1 for _ in find_files(paths, matching, run.plan.at))
-        run.plan = replace(run.plan, found=run.plan.found or any(run.counts.values()))
+        # A text may have been erased here since the backups were made; who names it wants it gone there, too.
+        named = run.plan.wanted.what in ("text", "secrets")
+        run.plan = replace(run.plan, found=run.plan.found or named or any(run.counts.values()))
         run.counts["backups"] = len(every(paths)) if run.plan.found else 0
         return reach
 
@@ -300,12 +302,7 @@ class Purger:
         self.context.pauses.reload()
         kept = self._filter(run.plan)
         if kept.searches:  # also in what was stored meanwhile
-            for count in store.purge.replace_text(kept.found, kept.changed, self._progress(run)):
-                if (
-                    count and not run.plan.found
-                ):  # in what is not counted, such as a session's title
-                    run.plan = replace(run.plan, found=True)
-                    run.plan.save(paths)
+            for _ in store.purge.replace_text(kept.found, kept.changed, self._progress(run)):
                 self._step()
         run.step = "files"
         self._purge_derived(kept, reach.sessions)
