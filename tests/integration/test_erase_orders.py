@@ -86,6 +86,18 @@ def test_what_is_under_way_is_joined_by_who_wants_the_same_and_others_wait(
     assert [each.wanted.id for each in done] == [1]
 
 
+def test_a_worker_that_is_ending_begins_none(
+    paths: Paths, new: Callable[[], Purger], done: list[Plan]
+) -> None:
+    eraser = new()
+    eraser.context.stopping.set()
+    assert begin(eraser, FIRST) == {"lost": True}
+    eraser.wait()
+    assert not eraser.at_work()
+    assert not done
+    assert not paths.erasing_file.exists()
+
+
 def test_an_order_that_is_left_is_finished_before_another_begins(
     paths: Paths, new: Callable[[], Purger], done: list[Plan]
 ) -> None:

@@ -111,6 +111,10 @@ def test_the_narrowest_index_is_the_way_in(
     assert searches[0].endswith(f"USING {index}"), searches
 
 
+def test_pinned_observations_are_found_without_the_others(connection: sqlite3.Connection) -> None:
+    assert any("observations_pinned" in step for step in plan(connection, "observations", "pinned"))
+
+
 def test_what_shares_a_concept_is_looked_up_by_the_concept(
     connection: sqlite3.Connection,
 ) -> None:

@@ -347,6 +347,8 @@ def _read_bare(site: _Site) -> Span | None:
     text, name, how, at = site.text, site.name, site.how, site.at
     if name.kind == SECRET and (words := _MNEMONIC.match(text, at)) and is_mnemonic(words[0]):
         return words.span()
+    if how == "beside" and name.kind != PASSWORD:
+        return None
     whole = _WHOLE.match(text, at)
     line = bool(
         whole
@@ -396,7 +398,7 @@ def _is_no_bare_value(site: _Site, value: str) -> bool:
     match site.how:
         case "assign" if site.text[site.at - 1] == ":" and values.is_plain(value):
             return not values.has_sign(value)  # `"passwd:gecos"`; YAML has a blank there
-        case "beside" if site.name.kind != PASSWORD or not values.is_striking(value):
+        case "beside" if not values.is_striking(value):
             return True
         case "blank" if site.is_option and values.is_plain(value) and not values.has_sign(value):
             return not values.is_phrase(value)

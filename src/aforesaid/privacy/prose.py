@@ -66,9 +66,9 @@ def _read_after(text: str, at: int, strong: bool, last: str) -> Iterator[tuple[i
         if named or _is_secret(value, strong=strong, direct=direct):
             yield start, start + len(value)
             return
-        part = re.search(r"[/:](.{4,})", value)  # user/password, user:password
+        part = strong and re.search(r"[/:](.{4,})", value)  # user/password, user:password
         is_pair = part and not ("//" in value or values.is_path(value))
-        if strong and is_pair and part and _is_secret(part[1], strong=True, direct=False):
+        if is_pair and part and _is_secret(part[1], strong=True, direct=False):
             yield start + part.start(1), start + len(value)
             return
         plain = _PLAIN.fullmatch(word) or _PLAIN_WIDE.fullmatch(word)
@@ -80,7 +80,8 @@ def _read_after(text: str, at: int, strong: bool, last: str) -> Iterator[tuple[i
 def _read_before(text: str, at: int, strong: bool) -> Iterator[tuple[int, int]]:
     """`… is the password`, `… as my new password`"""
     begin = max(0, at - _REACH, text.rfind("\n", max(0, at - _REACH), at) + 1)
-    words = list(_split(text, begin, at))[-5:]
+    before = text[begin:at].rsplit(None, 5)
+    words = list(_split(text, begin + (len(before[0]) if len(before) > 5 else 0), at))[-5:]
     for number in range(len(words) - 1, -1, -1):
         start, word = words[number]
         if _is_secret(word, strong=strong, direct=False):
@@ -102,8 +103,9 @@ def _split(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _is_secret(value: str, *, strong: bool, direct: bool) -> bool:
+    least = 5 if strong else 8 if direct else 16
     is_word = value.isalpha() and value[1:].islower()  # most are: no test below accepts one
-    if len(value) < 5 or is_word or _CODE.intersection(value):
+    if len(value) < least or is_word or _CODE.intersection(value):
         return False
     if values.is_reference(value) or values.is_placeholder(value):
         return False
@@ -111,7 +113,7 @@ def _is_secret(value: str, *, strong: bool, direct: bool) -> bool:
         return True
     if not strong:
         odd = values.is_dense(value) or (direct and not value.isidentifier())
-        return odd and values.is_random(value, 8 if direct else 16)
+        return odd and values.is_random(value, least)
     odd = any(c.isdigit() for c in value) or values.has_sign(value)
     if direct and odd and values.is_secret(value, 5):
         return True

@@ -58,6 +58,9 @@ class Observations(Part):
         """Newest first."""
         return self._read_all("observations", "recent", project_id=project_id, limit=limit)
 
+    def newest_id(self) -> int:
+        return self._db.number("observations", "newest_id")
+
     def pinned(self, project_id: int) -> list[Observation]:
         return self._read_all("observations", "pinned", project_id=project_id)
 

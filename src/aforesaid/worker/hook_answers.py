@@ -73,12 +73,19 @@ class FileLists:
     paths: Paths
     store: Store
     _asked: dict[int, set[str]] = field(default_factory=dict)
+    _written: dict[int, int] = field(default_factory=dict)  # the newest observation at that time
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, session: Session, *, empty: bool = False) -> None:
-        """With an empty list the hook never asks."""
-        if not _listable(session):
+        """With an empty list the hook never asks. A list is kept until there is another observation."""
+        newest = -1 if empty else self.store.observations.newest_id()
+        if not _listable(session) or (
+            self._written.get(session.id) == newest and self.exists(session)
+        ):
             return
+        if len(self._written) > MOST_SESSIONS:
+            self._written.clear()
+        self._written[session.id] = newest
         known: list[str] = []
         if not empty:
             known = self.store.observations.files_to_recall(
@@ -119,7 +126,8 @@ class FileLists:
     def forget(self, session: Session | None) -> None:
         """Its conversation was compacted, and what was injected about files with it."""
         with self._lock:
-            self._asked.pop(session.id if session else 0, None)
+            for each in (self._asked, self._written):
+                each.pop(session.id if session else 0, None)
 
     def exists(self, session: Session) -> bool:
         """Whether it has a list, or cannot have one."""

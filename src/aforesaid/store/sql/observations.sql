@@ -128,8 +128,13 @@ WHERE project_id = :project_id AND repeats IS NULL
   AND NOT EXISTS (SELECT 1 FROM doubted_observations AS d WHERE d.id = o.id)
 ORDER BY at DESC, id DESC LIMIT :limit;
 
+-- Without the name of the index the planner takes that of the project, and goes through all of it.
 -- name: pinned
-SELECT * FROM visible_observations WHERE project_id = :project_id AND pinned ORDER BY at DESC, id DESC;
+SELECT * FROM observations INDEXED BY observations_pinned
+WHERE project_id = :project_id AND pinned AND hidden_at IS NULL ORDER BY at DESC, id DESC;
+
+-- name: newest_id
+SELECT coalesce(max(id), 0) FROM observations;
 
 -- What a waiting job wrote before is about to be replaced: it counts as not yet recorded.
 -- name: titles_of_session
