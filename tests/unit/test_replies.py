@@ -280,6 +280,7 @@ def test_the_cut_within_a_sentence_is_marked_and_no_other() -> None:
         "It takes a List<Str",
         "It draws a <div class='x",
         "It compares a </b and c",
+        "It happens where <title is empty",
     ],
 )
 def test_only_a_known_tag_that_was_cut_off_is_left_out(end: str) -> None:

@@ -40,7 +40,7 @@ WORD_FIELDS = ("type", "concept", "file")  # they hold no sentence
 TEXT_ATTRIBUTES = ("value", "text", "name", "path", "reason")  # of an element without content
 THINKING = re.compile(r"\A\s*<think.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
 NO_TEXT = re.compile("[\0\ud800-\udfff]|<!\\[CDATA\\[|\\]\\]>")
-CUT_TAG = re.compile(r"</?([A-Za-z_-]*)(\s[^<>]{0,200})?\Z")
+CUT_TAG = re.compile(r"</?([A-Za-z_-]*)(\s++[\w-]*+(?:\s*+=[^<>]{0,200})?)?\Z")
 UNKNOWN_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>")
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'/]+))")
