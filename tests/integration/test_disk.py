@@ -253,7 +253,7 @@ def test_a_home_that_is_nearly_full_is_told_at_the_next_session(
     assert "limits.home_mb" in shown.stdout
     found = json.loads(aforesaid("doctor", "--quick", "--json").stdout)["findings"]
     (disk,) = [each for each in found if each["what"] == "disk"]
-    assert (disk["level"], "heavy 18 MB" in disk["detail"]) == ("warning", True)
+    assert (disk["level"], "heavy 18.0 MB" in disk["detail"]) == ("warning", True)
 
 
 def test_a_housekeeper_measures_again_what_it_has_made(
