@@ -18,13 +18,13 @@ from aforesaid.model.sessions import ENDS, subject
 from aforesaid.model.sessions import paused as describe_until
 from aforesaid.paths import Paths
 from aforesaid.recall import resolve
+from aforesaid.web import VIEWS
 from aforesaid.worker import rpc
 
 NOT_RUNNING = 3  # exit code of `worker status`
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 LENGTH = re.compile(r"(\d{1,5})\s*([mhdw])")
 VIEWER_SECONDS = 15.0  # for the worker to load the web server
-VIEWS = ("now", "timeline", "search", "sessions", "memories", "brief", "cost", "settings")
 # Browsers that draw into the terminal and would take it from the shell.
 TERMINAL_BROWSERS = ("w3m", "lynx", "links", "elinks", "www-browser")
 

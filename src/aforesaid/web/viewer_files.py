@@ -10,11 +10,11 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from aforesaid.web import VIEWS
 from aforesaid.web.endpoint import not_found
 
 FOLDER = Path(__file__).parent / "viewer"
 INDEX = "index.html"
-VIEWS = ("now", "timeline", "search", "sessions", "memories", "brief", "cost", "settings")
 ITEMS = ("/sessions/{id}", "/observations/{id}", "/memories/{name}")
 PAGES = ("/", *(f"/{view}" for view in VIEWS), *ITEMS)
 FILES = ("/viewer/{file}", "/viewer/{folder}/{file}")
