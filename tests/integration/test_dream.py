@@ -321,7 +321,7 @@ def test_one_dream_at_a_time(memories: Memories, project: Path) -> None:
     with lock_dreams(memories.places.root):
         with pytest.raises(MemoryRefused, match="Another dream is running"):
             run_dream(memories, DreamContext(root=str(project)))
-        with pytest.raises(MemoryRefused, match="Try again when it is done"):
+        with pytest.raises(MemoryRefused, match="Try again when it has finished"):
             run_dream(memories, DreamContext(root=str(project)), dry_run=True)
         assert contents(memories) == before
     assert run_dream(memories, DreamContext(root=str(project))).operations
