@@ -149,6 +149,8 @@ def continued(
     store: Store, session: Session, branch: str | None, order: Mapping[int, int], *, is_vague: bool
 ) -> dict[int, str]:
     """Notes that a session goes on with: the newest, and the nearest to its prompt."""
+    if not (branch or is_vague):
+        return {}
     recent = store.observations.recent(session.project_id, LAST_NOTES)
     notes = [one for one in recent if one.session_id != session.id and not one.draft.subagent_type]
     if on_branch := [one for one in notes if branch in one.draft.concepts]:
