@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aforesaid.clock import DAY
+from aforesaid.english import SHORTEST_STEM, stem
 from aforesaid.model.search import PROMPT, Document, Reason
 from aforesaid.recall.excerpts import stems
 from aforesaid.recall.question import Question
@@ -166,8 +167,10 @@ def relevance(
 
 def share(words: Iterable[str], question: Question) -> float:
     """Of the question's words, by their weights, which of them are among these."""
-    have, weights = stems(words), question.weights
-    shared = sum(weights[term] for term in weights if not have.isdisjoint(stems([term])))
+    weights, wanted = question.weights, {term: stem(term) for term in question.weights}
+    begins = {each[:SHORTEST_STEM] for each in wanted.values()}  # most other words need no stem
+    have = stems(word for word in words if word[:SHORTEST_STEM] in begins)
+    shared = sum(weights[term] for term, each in wanted.items() if each in have)
     return shared / (sum(weights.values()) or 1.0)
 
 

@@ -9,7 +9,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from heapq import nsmallest
 from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING
@@ -140,7 +139,7 @@ class Searcher:
         by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
         for each, words in zip(found, sets, strict=True):
             size = len(words) - ceil(SAME * len(words)) + 1
-            rarest = nsmallest(size, words, key=lambda word: (spread[word], word))
+            rarest = sorted(sorted(words), key=spread.__getitem__)[:size]
             keys = [(each.document.kind, word) for word in rarest if spread[word] > 1]
             others = sorted({number for key in keys for number in by_word[key]})
             same = next((kept[n][2] for n in others if _is_same(words, kept[n][1])), None)
