@@ -139,8 +139,8 @@ class Searcher:
         by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
         for each, words in zip(found, sets, strict=True):
             size = len(words) - ceil(SAME * len(words)) + 1
-            rarest = sorted(sorted(words), key=spread.__getitem__)[:size]
-            keys = [(each.document.kind, word) for word in rarest if spread[word] > 1]
+            most = sorted(map(spread.__getitem__, words))[size - 1] if words else 0
+            keys = [(each.document.kind, word) for word in words if 1 < spread[word] <= most]
             others = sorted({number for key in keys for number in by_word[key]})
             same = next((kept[n][2] for n in others if _is_same(words, kept[n][1])), None)
             if same is not None:
