@@ -83,9 +83,16 @@ def ask(project: Path, session: str, prompt: str) -> str:
 
 
 def hear(project: Path, session: str, prompt: str) -> str:
-    """The same of a prompt that is told something: by the next one, if the hook did not wait for it."""
+    """The same of a prompt that is told something. An answer that came after the hook had gone is not given
+    again in its session: the next try is in another one."""
     number = count()
-    return str(until(lambda: ask(project, session, f"{prompt} {next(number)}")))
+
+    def ask_again() -> str:
+        if attempt := next(number):
+            begin(project, f"{session}-{attempt}")
+        return ask(project, f"{session}-{attempt}" if attempt else session, f"{prompt} {attempt}")
+
+    return str(until(ask_again))
 
 
 def turn(project: Path, session: str, prompt: str, *events: tuple[str, Json]) -> str:
