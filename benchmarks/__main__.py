@@ -132,7 +132,7 @@ def model(
 @click.option("--every-kind", is_flag=True, help="Let summaries and prompts take places, too.")
 @click.option("--limit-questions", type=int, metavar="N", help="Ask only about N questions.")
 @click.option("--explain", is_flag=True, help="Show each question that was not answered in full.")
-@click.option("--prompts", is_flag=True, help="Measure what prompts are told unasked instead.")
+@click.option("--prompts", is_flag=True, help="Measure what is injected at prompts instead.")
 @json_option
 def recall(
     data: str,

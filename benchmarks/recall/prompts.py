@@ -1,4 +1,4 @@
-"""How much of what a prompt is told unasked is worth telling: precision first, since noise costs trust.
+"""How much of what is injected at a prompt is relevant: precision first, since noise costs trust.
 
 Who chooses is given: a function of the prompt, its project and the time, which returns the numbers of the
 observations that it would hand over.

@@ -93,7 +93,7 @@ def _speed(run: Run, how: str) -> table.Table:
 
 
 def prompt_table(data: DataSet, encoder: str, show: Show) -> table.Table:
-    """What prompts are told unasked."""
+    """What is injected at prompts."""
     if not any(memory.prompts for memory in data.memories):
         raise NotFound(f"There are no prompts in {data.name}.")
     found = prompts.run(data, encoder, _chooser, show)

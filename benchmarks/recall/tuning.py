@@ -1,4 +1,4 @@
-"""Other weights in a moment: what the search knew of each candidate is recorded once, and only counted anew.
+"""Other weights in a moment: what the search knew of each candidate is recorded once, and only counted again.
 
     from benchmarks.recall import run, tuning
     from aforesaid.recall.rank import Weights

@@ -42,7 +42,7 @@ class InstallError(AforesaidError):
 class SettingsError(InstallError):
     """The file was left alone: `reason` says why, `fix` what to do."""
 
-    def __init__(self, reason: str, fix: str = "Mend it") -> None:
+    def __init__(self, reason: str, fix: str = "Fix it") -> None:
         super().__init__(reason)
         self.reason, self.fix = reason, fix
 

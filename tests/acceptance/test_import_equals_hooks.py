@@ -27,7 +27,7 @@ def events(installation: Installation) -> list[tuple[int, Event]]:
 
 
 def nameless(installation: Installation) -> list[tuple[int, str]]:
-    """Without the names that the client gives anew each time, and without the place."""
+    """Without the names that the client gives each time, and without the place."""
     found = []
     for each in told(installation):
         what = each.event.what

@@ -17,7 +17,7 @@ SAID = (
 
 
 @pytest.mark.quick
-def test_a_finding_of_the_web_is_not_injected_unasked_and_is_found_by_asking(
+def test_a_finding_of_the_web_is_not_injected_automatically_and_is_found_by_asking(
     api: ScriptedApi, installed: Installation
 ) -> None:
     """T64: the next session's request has no word of it; the MCP search has, with its origin."""
@@ -32,8 +32,8 @@ def test_a_finding_of_the_web_is_not_injected_unasked_and_is_found_by_asking(
     api.when(prompt, search, Text("With fourteen."))
     installed.client.run(prompt, allowed_tools=allowed(SERVER))
     bodies = requests(api, prompt)
-    unasked = "\n".join(strings_in(bodies[0]))
-    assert "fourteen" not in unasked
-    assert "Padua" not in unasked
+    automatically = "\n".join(strings_in(bodies[0]))
+    assert "fourteen" not in automatically
+    assert "Padua" not in automatically
     (found,) = results(bodies[-1])
     assert "source: web only" in found

@@ -32,7 +32,7 @@ def test_the_focus_stays_on_the_choice_that_was_made(visit: Visit, path: str, na
     expect(button).to_be_focused()
 
 
-def test_the_focus_stays_on_a_filter_while_hits_are_drawn_anew(visit: Visit) -> None:
+def test_the_focus_stays_on_a_filter_while_hits_are_drawn_again(visit: Visit) -> None:
     page = visit("/search?q=lock").page
     value = page.locator(".facet-value", has_text="bugfix")
     value.focus()

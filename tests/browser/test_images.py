@@ -2,7 +2,7 @@
 
     VIEWER_IMAGES=docs/images make test ARGS="-m '' tests/browser/test_images.py"
 
-which writes those of the documentation anew. Every day there is one of each view."""
+which writes those of the documentation again. Every day there is one of each view."""
 
 import os
 from pathlib import Path

@@ -40,7 +40,7 @@ def test_now_claims_no_health_while_nobody_answers(browser: Browser, tmp_path: P
 def test_a_view_that_was_not_sent_appears_once_the_worker_is_back(
     browser: Browser, tmp_path: Path
 ) -> None:
-    """The browser keeps the failure of a module: only a page that is loaded anew asks for it again."""
+    """The browser keeps the failure of a module: only a page that is loaded again asks for it again."""
     with ExitStack() as stack:
         watched, port = opened_and_stopped(stack, browser, tmp_path)
         page, main = watched.page, watched.page.locator("#main")

@@ -9,7 +9,7 @@ from aforesaid.store.database import load_queries
 from aforesaid.store.store import Store
 
 # Names and numbers of ours, hashes and times: no text from outside gets there. What the index makes of others
-# is made anew, and event bodies and replies are unpacked one by one.
+# is made again, and event bodies and replies are unpacked one by one.
 OURS = {
     *(
         "document_vectors.encoder",

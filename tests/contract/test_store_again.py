@@ -1,4 +1,4 @@
-"""What every store does with finished work that is done anew, and with what people have made their own."""
+"""What every store does with finished work that is done again, and with what people have made their own."""
 
 import pytest
 

@@ -82,7 +82,7 @@ def test_a_text_is_found_in_every_one_of_many_replies(store: Store, job: Job) ->
     assert all(store.requests.kept_reply(job.id, f"pump {number}") is None for number in range(100))
 
 
-def test_what_was_read_for_the_index_before_its_text_was_replaced_is_read_anew(
+def test_what_was_read_for_the_index_before_its_text_was_replaced_is_read_again(
     store: Store, told: Told
 ) -> None:
     """T63: else the old words would be in the index for good."""

@@ -97,11 +97,11 @@ def test_another_may_stand_in_its_place_when_it_comes_back(store: Store, memory:
     store.observations.hide(gone.id, LATER)
     store.jobs.reprocess(Again("test"), LATER)
     memory.at = LATER
-    memory.work_up(full(title="Written anew"))
+    memory.work_up(full(title="Written again"))
     assert store.observations.restore(gone.id)
     assert store.observations.get(gone.id) == gone
     titles = {each.draft.title for each in store.observations.for_session(session.id)}
-    assert titles == {"Lease race", "Written anew"}
+    assert titles == {"Lease race", "Written again"}
 
 
 def test_what_is_not_there_cannot_be_forgotten_or_restored(store: Store, memory: Memory) -> None:

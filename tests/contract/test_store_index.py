@@ -61,13 +61,13 @@ def do(store: Store, what: str, number: int) -> None:
             store.jobs.reprocess(Again("somebody else"), LATER)
             while job := store.jobs.claim("test", LATER, LATER + HOUR):
                 if job.kind == OBSERVE:
-                    drafts = [ObservationDraft("change", "anew")] * (number % 3)
+                    drafts = [ObservationDraft("change", "again")] * (number % 3)
                     store.jobs.finish_observations(
-                        job, Author("anew"), drafts, job.id + START, LATER
+                        job, Author("again"), drafts, job.id + START, LATER
                     )
                 else:
-                    summary = SummaryDraft("anew") if number % 2 else None
-                    store.jobs.finish_summary(job, Author("anew"), summary, LATER, LATER)
+                    summary = SummaryDraft("again") if number % 2 else None
+                    store.jobs.finish_summary(job, Author("again"), summary, LATER, LATER)
         case "forget" if observations:
             store.observations.hide(observations[number % len(observations)], LATER)
         case "restore":
@@ -199,14 +199,14 @@ def test_a_repetition_stands_by_itself_when_the_first_one_goes(memory: Memory) -
     assert_as_rebuilt(store_of(memory))
 
 
-def test_a_turn_that_is_worked_up_anew_to_nothing_leaves_nothing(memory: Memory) -> None:
+def test_a_turn_that_is_worked_up_again_to_nothing_leaves_nothing(memory: Memory) -> None:
     memory.turn("p", draft("one"), summary=SummaryDraft("asked"))
     do(store_of(memory), "again", 0)
     assert_as_rebuilt(store_of(memory))
     assert [hit.kind for hit in search(memory.store, "one asked", level="sessions")] == []
 
 
-def test_what_is_pinned_edited_and_freed_of_doubt_is_indexed_anew(memory: Memory) -> None:
+def test_what_is_pinned_edited_and_freed_of_doubt_is_indexed_again(memory: Memory) -> None:
     memory.turn("p", draft("one", doubts=DOUBT))
     memory.store.observations.pin(1, pinned=True)
     assert_as_rebuilt(store_of(memory))

@@ -133,7 +133,7 @@ def test_when_the_first_one_goes_its_repetition_stands_by_itself(
     assert searched(memory, "pump") == [("pump two", False)]
 
 
-def test_only_the_newest_of_a_story_is_told_unasked_and_the_others_are_found_below_it(
+def test_only_the_newest_of_a_story_is_told_automatically_and_the_others_are_found_below_it(
     memory: Memory,
 ) -> None:
     first = add(memory, draft("pump a"))
@@ -166,7 +166,7 @@ def test_a_doubted_or_folded_follower_takes_nobodys_place(memory: Memory) -> Non
         (("facts 1", "facts 7", "files_read 0", "narrative"), True),
     ],
 )
-def test_what_is_doubted_is_not_told_unasked(
+def test_what_is_doubted_is_not_told_automatically(
     memory: Memory, doubts: tuple[str, ...], told: bool
 ) -> None:
     stored = add(memory, draft("pump", "one", "two", doubts=doubts))

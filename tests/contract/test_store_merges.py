@@ -211,7 +211,7 @@ def test_what_cannot_be_merged_is_left_as_it_is(store: Store, memory: Memory, wa
     assert links(store, one, elsewhere) == [(None, None, False)] * 2
 
 
-def test_writing_a_turn_anew_leaves_what_a_person_has_merged(store: Store, memory: Memory) -> None:
+def test_writing_a_turn_again_leaves_what_a_person_has_merged(store: Store, memory: Memory) -> None:
     one, other = add(memory, "A"), add(memory, "B")
     store.observations.merge(one.id, other.id, LATER)
     store.jobs.reprocess(Again(author="another"), LATER)

@@ -57,7 +57,7 @@ def test_who_works_a_turn_up_again_later_keeps_what_was_seen(memory: Memory) -> 
     assert (new.title, new.revision, new.blobs) == ("Anew", None, ())
 
 
-def test_what_was_seen_anew_counts(memory: Memory) -> None:
+def test_what_was_seen_again_counts(memory: Memory) -> None:
     memory.turn("p", STAMPED)
     seen = (("b.py", "d" * 40),)
     again(memory, ObservationDraft("bugfix", "Anew", files_modified=("b.py",), blobs=seen))

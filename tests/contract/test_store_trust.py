@@ -1,4 +1,4 @@
-"""What only the web says is stored and found; it is told unasked when somebody vouches for it."""
+"""What only the web says is stored and found; it is told automatically when somebody vouches for it."""
 
 from dataclasses import replace
 
@@ -92,7 +92,7 @@ def test_a_pin_and_an_edit_vouch_for_it_too(memory: Memory) -> None:
     assert told(memory) == ["In my words"]
 
 
-def test_what_was_confirmed_survives_forgetting_and_writing_anew(memory: Memory) -> None:
+def test_what_was_confirmed_survives_forgetting_and_writing_again(memory: Memory) -> None:
     key = web(memory)
     memory.store.observations.verify(key, verified=True)
     memory.store.observations.hide(key, memory.at)

@@ -65,7 +65,7 @@ def test_options_replace_what_they_name_and_leave_the_rest(project: Path) -> Non
 def test_each_edit_can_be_taken_back(project: Path) -> None:
     before = json.loads(aforesaid("show", "1", "--json").stdout)
     aforesaid("edit", "1", "--title", "Mine")
-    aforesaid("edit", "1", "--title", "Mine, anew", "--fact", "Only this")
+    aforesaid("edit", "1", "--title", "Mine, again", "--fact", "Only this")
     done = aforesaid("edit", "1", "--undo")
     assert done.stdout == ("The last edit of #1 was undone. 1 earlier can be undone too.\n")
     assert shown()["title"] == "Mine"

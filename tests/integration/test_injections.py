@@ -1,4 +1,4 @@
-"""Hostile text, by every way in and out: it stays in the envelope, and nothing of the web is told unasked."""
+"""Hostile text, by every way in and out: it stays in the envelope, and nothing of the web is injected."""
 
 import json
 import sys
@@ -57,7 +57,7 @@ def ask(briefs: HookAnswers, event: str, hook: str, **fields: object) -> str:
     return str(told.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
-def unasked(sessions: Sessions, briefs: HookAnswers, one: Injection) -> Answers:
+def automatically(sessions: Sessions, briefs: HookAnswers, one: Injection) -> Answers:
     """What hooks hand over for a prompt and a file that are as near as can be."""
     question = (
         f"Builds fail, why was {one.canary} not run, what does the guide say? {one.text[:200]}"
@@ -88,7 +88,7 @@ def asked_for(place: Context, one: Injection) -> Answers:
         for way in WAYS_IN
     ],
 )
-def test_no_attack_leaves_the_envelope_and_nothing_of_the_web_is_injected_unasked(
+def test_no_attack_leaves_the_envelope_and_nothing_of_the_web_is_injected_automatically(
     way: str, sessions: Sessions, briefs: HookAnswers, home: Paths
 ) -> None:
     """T64, T65: payloads in files, pages, MCP results, commit messages, file names and imports, in every
@@ -109,7 +109,7 @@ def test_no_attack_leaves_the_envelope_and_nothing_of_the_web_is_injected_unaske
     }
     combinations, seen = 0, set()
     for one in INJECTIONS:
-        by_hook = told | unasked(sessions, briefs, one)
+        by_hook = told | automatically(sessions, briefs, one)
         answers = by_hook | asked_for(place, one)
         for out, answer in answers.items():
             assert escapes(answer) == [], (way, out, one.style)

@@ -497,7 +497,7 @@ def test_an_index_that_a_person_wrote_for_the_team_stays(
     assert index.read_bytes() == theirs
 
 
-def test_the_teams_index_is_written_anew_as_long_as_it_is_one(
+def test_the_teams_index_is_written_again_as_long_as_it_is_one(
     found: Callable[..., Places], project: Path
 ) -> None:
     memories = Memories(found(team="team"))

@@ -332,7 +332,7 @@ def test_every_change_is_listed_shown_and_can_be_taken_back(filled: Path) -> Non
     assert len(answer(filled, "log", "-n", "2")) == 2
 
 
-def test_a_hand_edit_is_in_the_history_and_is_not_undone_unasked(filled: Path) -> None:
+def test_a_hand_edit_is_in_the_history_and_is_not_undone_automatically(filled: Path) -> None:
     file = file_of(filled, "api-port")
     said(filled, "pin", "api-port")
     file.write_text(file.read_text().replace("8081", "7777"))

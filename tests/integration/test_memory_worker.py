@@ -318,7 +318,7 @@ def sessions(home: Paths, project: Path, wanted: int) -> None:
     for number in range(wanted):
         turn(project, f"s{number}", "Which shelf is free?")
     settled(home)
-    rpc.stop(home)  # the next one looks anew
+    rpc.stop(home)  # the next one looks again
 
 
 def test_the_worker_dreams_by_itself_when_it_is_time(home: Paths, project: Path) -> None:

@@ -135,7 +135,7 @@ def test_the_changed_files_are_those_that_the_tools_changed(
     assert not any("src/never_touched.py" in o.draft.files_modified for o in observations)
 
 
-def test_what_was_made_up_is_marked_and_not_told_unasked(
+def test_what_was_made_up_is_marked_and_not_told_automatically(
     home: Paths, project: Path, server: Server
 ) -> None:
     _, (first, dream), _ = remembered(home, project)

@@ -1,4 +1,4 @@
-"""Nothing crosses from one project into another unasked, by whichever way out."""
+"""Nothing crosses from one project into another automatically, by whichever way out."""
 
 import json
 from collections.abc import Iterator

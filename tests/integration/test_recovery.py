@@ -329,7 +329,7 @@ def test_damage_that_shows_at_work_is_repaired_by_a_new_worker(home: Paths, tmp_
     rpc.ask(home, b"rebuild {}")
     until(lambda: recovery_log.load_all(home) and recovery_log.load_all(home)[0].done)
     quiet(home)
-    assert rpc.running_pid(home) == pid  # the same process, begun anew
+    assert rpc.running_pid(home) == pid  # the same process, begun again
     assert files.check_rows(home.database) is None
     (account,) = recovery_log.load_all(home)
     assert "1 event came from the backup of" in account.message

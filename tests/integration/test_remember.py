@@ -92,7 +92,7 @@ def test_the_wording_or_the_option_says_what_kind_it_is(project: Path) -> None:
     assert "Remembered in all projects" in told
 
 
-def test_a_name_is_written_anew(project: Path) -> None:
+def test_a_name_is_written_again(project: Path) -> None:
     remembered(project, "The port is 8080", "--name", "the-port")
     assert remembered(project, "The port is 9090", "--name", "the-port")["name"] == "the-port"
     (one,) = listed(project)

@@ -1,4 +1,4 @@
-"""`aforesaid synthesize`: what waits is worked up now; what others wrote is written anew, once."""
+"""`aforesaid synthesize`: what waits is worked up now; what others wrote is written again, once."""
 
 import json
 import os

@@ -35,14 +35,14 @@ def test_the_token_is_the_owners_alone_and_made_once(home: Paths) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o622])
-def test_a_token_that_others_could_read_is_made_anew(home: Paths, mode: int) -> None:
+def test_a_token_that_others_could_read_is_made_again(home: Paths, mode: int) -> None:
     first = load_token(home)
     home.web_token.chmod(mode)
     assert load_token(home) != first
     assert stat.S_IMODE(home.web_token.stat().st_mode) == 0o600
 
 
-def test_a_token_that_is_no_file_of_ours_is_made_anew(home: Paths, tmp_path: Path) -> None:
+def test_a_token_that_is_no_file_of_ours_is_made_again(home: Paths, tmp_path: Path) -> None:
     elsewhere = tmp_path / "known"
     elsewhere.write_text("known-to-others")
     elsewhere.chmod(0o600)

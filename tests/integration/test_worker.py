@@ -339,7 +339,7 @@ def test_a_worker_whose_home_was_deleted_ends(home: Paths, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("lost", ["database", "spool", "run"])
-def test_what_is_deleted_under_a_worker_is_made_anew_and_nothing_more_is_lost(
+def test_what_is_deleted_under_a_worker_is_made_again_and_nothing_more_is_lost(
     lost: str, home: Paths, tmp_path: Path
 ) -> None:
     rpc.start(home)

@@ -194,15 +194,15 @@ _TEXT = (
     (
         64,
         "instructions in files, pages, results, commits, names",
-        "they stay in the envelope; from the web nothing is injected unasked",
+        "they stay in the envelope; from the web nothing is injected automatically",
     ),
     (65, "text that imitates the envelope or the client's tags", "made harmless"),
     (
         66,
         "poison in small doses, and one row in 10,000",
-        "not injected unasked without a second witness, and logged",
+        "not injected automatically without a second witness, and logged",
     ),
-    (67, "another project's memory", "never injected unasked"),
+    (67, "another project's memory", "never injected automatically"),
     (68, "no network", "everything works, and nobody tries to reach one"),
     (
         69,

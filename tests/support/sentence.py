@@ -54,7 +54,7 @@ def plant_everywhere(paths: Paths, project: Path) -> None:
     ids = [each.id for each in store.observations.for_session(1)]
     assert ids
     rpc.order(paths, "edit", id=ids[0], title="A note", narrative=f"By hand: {SAID}.")
-    rpc.order(paths, "edit", id=ids[0], title="A note", narrative="By hand, anew.")
+    rpc.order(paths, "edit", id=ids[0], title="A note", narrative="By hand, again.")
     plant(paths, project, "second", BROKEN_OFF)
     forgotten = [each.id for each in settled(paths).observations.for_session(2)]
     rpc.order(paths, "forget-observation", id=forgotten[-1])

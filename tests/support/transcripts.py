@@ -1,6 +1,6 @@
 """Transcripts for tests: told by the real client in short sessions, or written line by line.
 
-`python -m tests.support.transcripts` records the sessions below anew into tests/fixtures/transcripts, with
+`python -m tests.support.transcripts` records the sessions below again into tests/fixtures/transcripts, with
 what the hooks were told of them.
 """
 

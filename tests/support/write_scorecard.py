@@ -1,4 +1,4 @@
-"""Measures recall anew and writes docs/scorecard.md.
+"""Measures recall again and writes docs/scorecard.md.
 
 Run: python -m tests.support.write_scorecard --locomo FILE
 """

@@ -172,7 +172,7 @@ def test_the_same_question_of_another_job_is_another_request(
     assert len(model.requests) == 2
 
 
-def test_a_reply_that_could_not_be_used_is_asked_for_anew(
+def test_a_reply_that_could_not_be_used_is_asked_for_again(
     store: Store, clock: FakeClock, job: Job, database: Path
 ) -> None:
     model = StubModel(["chatter", "better"])
@@ -186,7 +186,7 @@ def test_a_reply_that_could_not_be_used_is_asked_for_anew(
     assert outcomes(database) == ["unusable", "answered"]
 
 
-def test_a_finished_job_that_is_done_again_asks_anew(
+def test_a_finished_job_that_is_done_again_asks_again(
     store: Store, clock: FakeClock, job: Job
 ) -> None:
     model = StubModel(["one", "two"])

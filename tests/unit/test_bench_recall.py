@@ -57,7 +57,7 @@ def test_the_baseline_finds_words_and_nothing_else(data: DataSet) -> None:
     assert set(made.results[1].found) == {"t4", "t5"}
 
 
-def test_counting_anew_gives_what_the_search_gave() -> None:
+def test_counting_again_gives_what_the_search_gave() -> None:
     data = run.read("coding").half("report").first(30)
     made = run.measure(data, unseen, encoder="static", half="all")
     assert tuning.evaluate(data, Weights(), "static") == made.figures()

@@ -136,7 +136,7 @@ def test_a_repair_that_nobody_is_there_for_goes_on_from_the_reply_that_is_there(
     assert [purpose for purpose, _ in ledger(desk)] == purposes
 
 
-def test_a_refused_repair_begins_anew(desk: Desk) -> None:
+def test_a_refused_repair_begins_again(desk: Desk) -> None:
     by_model = writer(desk, CHATTER, Refused("too long"), GOOD)
     assert by_model.observe(FIX) == Refused("too long")
     assert drafts(by_model.observe(FIX))

@@ -62,7 +62,7 @@ def test_a_reason_outlives_its_time_until_something_is_answered() -> None:
     assert shut.outage is None
 
 
-def test_pauses_grow_while_nothing_is_answered_and_begin_anew_afterwards() -> None:
+def test_pauses_grow_while_nothing_is_answered_and_begin_again_afterwards() -> None:
     shut, clock = breaker()
     pauses = []
     for _ in range(12):

@@ -415,7 +415,7 @@ def test_something_is_remembered_in_so_many_words(memory: aforesaid.Memory) -> N
     assert memory.remember("Pumps run at night.", "reference").memory.type == "reference"
 
 
-def test_a_named_memory_is_written_anew(memory: aforesaid.Memory) -> None:
+def test_a_named_memory_is_written_again(memory: aforesaid.Memory) -> None:
     first = memory.remember("Port 80.", "project", name="port", description="The port")
     again = memory.remember("Port 81.", name="port", description="The port")
     assert again.memory.body == "Port 81."

@@ -97,7 +97,7 @@ def test_what_was_said_plainly_is_kept_with_its_evidence_and_once(desk: Desk) ->
     assert desk.changed == {session.project_id}
 
 
-def test_a_turn_that_is_written_about_anew_was_looked_through_before(desk: Desk) -> None:
+def test_a_turn_that_is_written_about_again_was_looked_through_before(desk: Desk) -> None:
     job, session = desk.turn(SAID)
     desk.extract(replace(job, written_by="rules"), session)
     assert desk.names() == []

@@ -175,7 +175,7 @@ def test_a_broken_encoder_is_none() -> None:
     assert MemoryRanker(Broken()).near(POOL, text) == MemoryRanker().near(POOL, text)
 
 
-def test_a_memory_that_was_changed_is_read_anew(finder: MemoryRanker) -> None:
+def test_a_memory_that_was_changed_is_read_again(finder: MemoryRanker) -> None:
     before = stored("topic", "project", "The ledger of the tenants is frozen")
     after = stored("topic", "project", "The importer of weather data is slow")
     assert told(finder, "thaw the ledger of the tenants", [before, AUTH]) == ["topic"]

@@ -186,7 +186,7 @@ def test_after_a_look_only_what_was_written_since_is_looked_at_even_by_another_w
     assert agent.read == [("s1", None), ("s2", None)]
 
 
-def test_whose_transcripts_are_read_unasked(store: Store, agent: Stub) -> None:
+def test_whose_transcripts_are_read_automatically(store: Store, agent: Stub) -> None:
     know(store, since=START + MINUTE)
     agent.add(turns("new", 1), modified=START + MINUTE)
     agent.add(turns("before-aforesaid", 1), modified=START)

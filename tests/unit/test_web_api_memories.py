@@ -84,7 +84,7 @@ def test_memories_about_what_is_gone_are_flagged_and_broken_files_reported(site:
     assert "front matter" in broken["why"]
 
 
-def test_a_file_is_written_anew_only_by_who_has_seen_it(site: Filled) -> None:
+def test_a_file_is_written_again_only_by_who_has_seen_it(site: Filled) -> None:
     remember(site)
     seen = site.get(of(site))
     text = seen["text"].replace("Saturday", "Sunday")

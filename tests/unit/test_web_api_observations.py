@@ -184,8 +184,8 @@ def test_each_edit_is_taken_back_and_nothing_of_it_stays(site: Filled) -> None:
     assert (before["edited"], before["edits"]) == (False, 0)
     first = site.sent("PATCH", place, {"title": "Mine", "facts": ["Only this"], "concepts": []})
     assert (first["edited"], first["edits"], first["doubts"]) == (True, 1, [])
-    site.sent("PATCH", place, {"title": "Mine, anew", "type": "decision"})
-    assert "Mine, anew" in brief(site)
+    site.sent("PATCH", place, {"title": "Mine, again", "type": "decision"})
+    assert "Mine, again" in brief(site)
     assert site.sent("POST", f"{place}/unedit") == first
     assert site.sent("POST", f"{place}/unedit") == before
     assert site.get(place) == before

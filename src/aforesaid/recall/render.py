@@ -51,7 +51,7 @@ def origin_label(draft: ObservationDraft | SummaryDraft) -> str:
 
 
 def is_web_only(draft: ObservationDraft | SummaryDraft) -> bool:
-    """It is found, and not injected unasked."""
+    """It is found, and not injected automatically."""
     return draft.held_back and Origin.WEB in (draft.origins or ())
 
 

@@ -107,7 +107,7 @@ def _parse_events(agent: Agent, project_dir: str, stored: list[StoredEvent]) -> 
 
 
 def _injected_texts(store: Store, agent: Agent, session: Session) -> Iterator[str]:
-    """What the session knows from aforesaid: injected unasked, or because it asked."""
+    """What the session knows from aforesaid: injected automatically, or because it asked."""
     rows = store.injections.for_session(session.id)
     injected = dict.fromkeys(row.source for row in rows if row.kind == OBSERVATION)
     for observation in filter(None, map(store.observations.get, injected)):

@@ -332,7 +332,7 @@ def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
 
 
 def _copy_database(path: Path, copy: sqlite3.Connection) -> None:
-    """Where nobody has the file open, opening it could create files beside it: its files are copied then."""
+    """If no process has the file open, opening it could create files beside it: its files are copied then."""
     with tempfile.TemporaryDirectory() as folder:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         if not path.with_name(f"{path.name}-shm").exists():

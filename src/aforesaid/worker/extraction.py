@@ -162,7 +162,7 @@ class Extractor:
     def remember(self, request: Json) -> Json:
         """`dir`, `text`, `type`, `name`, `team`, `pin`, `by`, `files`; `agent` and `session` name the session
         it was said in; no `agent`: a client that nobody records. What an agent notes is the agent's, unless
-        the user said it in that session; what the agent has from the web alone is not kept unasked."""
+        the user said it in that session; what the agent has from the web alone is not kept automatically."""
         given = clean(request["text"]).strip()
         text = self.context.redactor.text(given)  # as what was recorded
         session = self._session(request) if request["by"] == AGENT else None

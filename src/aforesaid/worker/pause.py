@@ -1,6 +1,6 @@
 """Pauses: what is not recorded now, and what was not recorded earlier.
 
-Every source of events (`ingest`, `reconcile`, imports) and every unasked answer (`hook_answers`) checks
+Every source of events (`ingest`, `reconcile`, imports) and every automatic answer (`hook_answers`) checks
 here. Pauses are stored for good, so that a transcript that is read years later brings nothing back.
 """
 

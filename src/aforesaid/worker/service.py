@@ -56,7 +56,7 @@ def watch_spool(folder: Path, wake: threading.Event) -> "BaseObserver | None":
 
     observer = Observer()
     try:
-        # Our own reading and deleting makes events too, which nobody needs.
+        # Our own reading and deleting makes events too, which are ignored.
         kinds = [FileCreatedEvent, FileMovedEvent]
         observer.schedule(Handler(), str(folder), event_filter=kinds)
         observer.start()

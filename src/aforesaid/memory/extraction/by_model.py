@@ -36,10 +36,10 @@ MESSAGES, ROOM = 10, 4_000  # the last ones, and characters of them
 MAX_ANSWER = 300  # of the assistant's: what it says counts only if the user agrees
 KNOWN_ROOM, KNOWN_LINE = 3_000, 160
 REPLY_TOKENS = 700
-MAX_PROPOSALS = 5  # of one reply; whoever finds more repeats itself
+MAX_PROPOSALS = 5  # of one reply; more are repetitions
 MAX_REPLY, MAX_FIELD = 20_000, 1_200  # characters that are looked at
 MIN_SIMILARITY = 0.4  # word overlap of a proposal with the sentence it rests on
-MAX_AGREEMENT = 8  # words; whoever says more says it themselves
+MAX_AGREEMENT = 8  # words; a longer message speaks for itself
 ASK = "Which memories are to be written? Answer with a JSON array alone, [] if there is nothing to keep."
 EXAMPLES = ("extract_example_correction", "extract_example_task", "extract_example_quote")
 BODY = ("body", "content", "text", "statement", "description", "memory", "fact")
@@ -90,7 +90,7 @@ def build_extraction_request(dialogue: Sequence[Message], existing: Sequence[Mem
 
 def _shown(dialogue: Sequence[Message]) -> str:
     """The user's newest message, and older ones as far as there is room. The assistant's answer to the newest
-    is left out: nobody agreed to it, and small models take it for the user's."""
+    is left out: the user has not agreed to it, and small models take it for the user's."""
     lines: list[str] = []
     room = ROOM
     newest = max((n for n, each in enumerate(dialogue, 1) if each.role == "user"), default=0)

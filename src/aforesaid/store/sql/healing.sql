@@ -123,7 +123,7 @@ WHERE id IN (
   ORDER BY at, id LIMIT :limit
 );
 
--- Nobody has begun them and nothing has come of them: they can be made anew, with more in them.
+-- Nobody has begun them and nothing has come of them: they can be made again, with more in them.
 -- name: drop_untouched
 DELETE FROM jobs
 WHERE session_id = :session_id AND prompt_number = :prompt_number AND state = 'pending' AND tries = 0

@@ -1,4 +1,4 @@
--- What a person has pinned, edited or merged is theirs; everything else of the job is written anew.
+-- What a person has pinned, edited or merged is theirs; everything else of the job is written again.
 -- name: drop_of_job
 DELETE FROM observations
 WHERE job_id = :job_id AND NOT EXISTS (SELECT 1 FROM in_hand AS h WHERE h.id = observations.id);

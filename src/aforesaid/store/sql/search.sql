@@ -86,7 +86,7 @@ WHERE v.id > :after AND v.encoder = :encoder ORDER BY v.id;
 -- name: newest_vector
 SELECT coalesce(max(id), 0) FROM document_vectors;
 
--- Told unasked is only what stands now, whatever the index says.
+-- Only what is current is injected, whatever the index says.
 -- name: standing
 SELECT o.id FROM json_each(:ids) AS wanted JOIN visible_observations AS o ON o.id = wanted.value
 WHERE o.repeats IS NULL
